@@ -8,7 +8,8 @@
 #include "bpf/lang/exe.bpf.h"
 
 const volatile unsigned int tgid_at = 0; /* struct task_struct */
-const volatile unsigned int mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0, i_sb_at = 0, s_dev_at = 0;
+const volatile unsigned int mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0, i_sb_at = 0,
+			    s_dev_at = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -21,11 +21,11 @@ struct {
 
 /* Offsets in the kernel's structures, from BTF. */
 struct lang_at {
-	__u32 mm;       /* struct task_struct */
-	__u32 exe, code; /* struct mm_struct: exe_file, start_code */
-	__u32 f_inode;  /* struct file */
+	__u32 mm;	   /* struct task_struct */
+	__u32 exe, code;   /* struct mm_struct: exe_file, start_code */
+	__u32 f_inode;	   /* struct file */
 	__u32 i_ino, i_sb; /* struct inode */
-	__u32 s_dev;    /* struct super_block */
+	__u32 s_dev;	   /* struct super_block */
 };
 
 static __always_inline __u64 kernel64(__u64 from)

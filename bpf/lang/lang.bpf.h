@@ -23,7 +23,8 @@
 const volatile unsigned int id_first = 0, id_step = 1;
 const volatile unsigned int fsbase_at = 0; /* in struct task_struct: thread.fsbase */
 /* The offsets that lead from a task to its executable, as in lang_procs.bpf.c; exec_known 0: they are not known. */
-const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0, i_sb_at = 0, s_dev_at = 0;
+const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0,
+			    i_sb_at = 0, s_dev_at = 0;
 
 enum {
 	LANG_FRAME_READ = 128, /* bytes of one frame */
@@ -33,7 +34,12 @@ enum {
 };
 
 /* The results of a step. */
-enum lang_step { LANG_STEP_ON, LANG_STEP_END, LANG_STEP_CUT, LANG_STEP_FULL }; /* cut: unreadable; full: no room */
+enum lang_step {
+	LANG_STEP_ON,
+	LANG_STEP_END,
+	LANG_STEP_CUT,
+	LANG_STEP_FULL
+}; /* cut: unreadable; full: no room */
 
 /* The values of enum lang_state that the programs report. */
 enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
@@ -53,11 +59,11 @@ struct lang_known {
 
 /* The state of one walk, by CPU. */
 struct lang_walk {
-	__u64 at;     /* address of the frame that comes next */
-	__u64 thread; /* address of the thread's state in the interpreter */
+	__u64 at;	      /* address of the frame that comes next */
+	__u64 thread;	      /* address of the thread's state in the interpreter */
 	__u64 bias, words[8]; /* words: by language */
 	__u32 image, pid, n, fresh;
-	__u32 ids;    /* ids given by this CPU so far */
+	__u32 ids; /* ids given by this CPU so far */
 	__u32 pad;
 	__u64 frames[LANG_FRAMES];
 	unsigned char bytes[LANG_FRAME_READ + 8];
@@ -157,7 +163,8 @@ static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 positi
 
 	if (n >= LANG_FRAMES)
 		return 0;
-	l->frames[n & (LANG_FRAMES - 1)] = id | (__u64)(position & LANG_POSITION_MOST) << LANG_POSITION_SHIFT | entry;
+	l->frames[n & (LANG_FRAMES - 1)] =
+		id | (__u64)(position & LANG_POSITION_MOST) << LANG_POSITION_SHIFT | entry;
 	l->n = n + 1;
 	return 1;
 }
@@ -214,7 +221,8 @@ static __always_inline __u32 lang_send_function(struct lang_walk *l, __u32 kind,
 {
 	struct lang_key key = { l->pid, kind, object };
 	__u32 id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step, n = l->out.table;
-	__u64 flags = bpf_ringbuf_query(&lang_ring, BPF_RB_AVAIL_DATA) > LANG_RING_WAKE ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u64 flags = bpf_ringbuf_query(&lang_ring, BPF_RB_AVAIL_DATA) > LANG_RING_WAKE ? BPF_RB_FORCE_WAKEUP
+											: BPF_RB_NO_WAKEUP;
 	struct lang_known known = { sign, id, 0 };
 
 	l->out.id = id;
@@ -222,7 +230,8 @@ static __always_inline __u32 lang_send_function(struct lang_walk *l, __u32 kind,
 		return 0;
 	if (n > LANG_TABLE)
 		n = 0;
-	if (bpf_ringbuf_output(&lang_ring, &l->out, __builtin_offsetof(struct lang_function, lines) + n, flags))
+	if (bpf_ringbuf_output(&lang_ring, &l->out, __builtin_offsetof(struct lang_function, lines) + n,
+			       flags))
 		return 0;
 	l->ids++;
 	bpf_map_update_elem(&lang_functions, &key, &known, BPF_ANY);
@@ -234,7 +243,9 @@ static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most
 {
 	__u32 bytes = n < most ? n : most;
 
-	asm volatile("" : "+r"(bytes)); /* otherwise the compiler compares the 64-bit number, which says nothing of this one */
+	asm volatile(
+		""
+		: "+r"(bytes)); /* otherwise the compiler compares the 64-bit number, which says nothing of this one */
 	if (bytes == 0 || bytes > most)
 		return 0;
 	return bpf_probe_read_user(to, bytes, (const void *)from) == 0 ? bytes : 0;
@@ -251,8 +262,8 @@ static __always_inline __u64 lang_thread_pointer(void)
 
 enum {
 	GLIBC_SPECIFIC = 0x510, /* struct pthread.specific, nptl/descr.h, x86-64 */
-	GLIBC_BLOCK = 32,       /* keys in a block; an entry is {sequence number, value} */
-	MUSL_TSD = 0x80,        /* struct pthread.tsd, src/internal/pthread_impl.h, 1.2.2 and later, x86-64 */
+	GLIBC_BLOCK = 32,	/* keys in a block; an entry is {sequence number, value} */
+	MUSL_TSD = 0x80,	/* struct pthread.tsd, src/internal/pthread_impl.h, 1.2.2 and later, x86-64 */
 };
 
 /* pthread_getspecific of the sampled thread; 0: it has none. */

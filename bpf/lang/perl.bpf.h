@@ -24,33 +24,66 @@
 
 /* cop.h */
 enum {
-	PERL_SI = 48, PERL_SI_CONTEXTS = 8, PERL_SI_OUTER = 16, PERL_SI_TOP = 32,
-	PERL_SI_MOST = 36, PERL_SI_ENTERED = 40,
-	PERL_SI_TYPE = 44, PERL_SI_TYPES = 16, PERL_SI_MAIN = 1, PERL_SI_LIMIT = 1 << 24,
-	PERL_CX = 104, PERL_CX_COP = 16, PERL_CX_RETOP = 48, PERL_CX_NAME = 64, PERL_CX_CV = 72,
+	PERL_SI = 48,
+	PERL_SI_CONTEXTS = 8,
+	PERL_SI_OUTER = 16,
+	PERL_SI_TOP = 32,
+	PERL_SI_MOST = 36,
+	PERL_SI_ENTERED = 40,
+	PERL_SI_TYPE = 44,
+	PERL_SI_TYPES = 16,
+	PERL_SI_MAIN = 1,
+	PERL_SI_LIMIT = 1 << 24,
+	PERL_CX = 104,
+	PERL_CX_COP = 16,
+	PERL_CX_RETOP = 48,
+	PERL_CX_NAME = 64,
+	PERL_CX_CV = 72,
 	PERL_CX_PIECE = 39, /* contexts in one piece, less than 4 KiB */
-	PERL_COP_LINE = 36, PERL_COP_FILE = 48,
-	PERL_CX_NULL = 0, PERL_CX_SUB = 9, PERL_CX_FORMAT = 10, PERL_CX_EVAL = 11, PERL_CX_DEFER = 13,
-	PERL_CX_STRING = 0x20,  /* an eval whose argument is a string */
-	PERL_CX_BLOCK = 0x40,   /* an eval of a block, or around a call from C code */
+	PERL_COP_LINE = 36,
+	PERL_COP_FILE = 48,
+	PERL_CX_NULL = 0,
+	PERL_CX_SUB = 9,
+	PERL_CX_FORMAT = 10,
+	PERL_CX_EVAL = 11,
+	PERL_CX_DEFER = 13,
+	PERL_CX_STRING = 0x20,	/* an eval whose argument is a string */
+	PERL_CX_BLOCK = 0x40,	/* an eval of a block, or around a call from C code */
 	PERL_CX_PATTERN = 0x40, /* a sub that is code in a pattern */
-	PERL_CX_SAME = 0x80,    /* and belongs to the sub around it */
+	PERL_CX_SAME = 0x80,	/* and belongs to the sub around it */
 };
 
 /* sv.h, cv.h, gv.h, hv.h, op.h */
 enum {
-	PERL_SV_TYPE = 0xff, PERL_SV_HASH = 12, PERL_SV_GLOB = 9, PERL_SV_CODE = 13, PERL_SV_FORMAT = 14,
-	PERL_SV_STRING = 0x400, PERL_SV_GP = 0x8000, PERL_SV_OOK = 0x2000000,
-	PERL_BODY = 32,          /* start of the part of a body that is read */
-	PERL_CV_PART = 64,       /* a sub's; in that part: */
-	PERL_CV_STASH = 0, PERL_CV_START = 8, PERL_CV_ROOT = 16, PERL_CV_NAME = 24,
-	PERL_CV_SEQUENCE = 56, PERL_CV_FLAGS = 60, PERL_CV_NAMED = 0x8000, PERL_CV_LEXICAL = 0x10000,
+	PERL_SV_TYPE = 0xff,
+	PERL_SV_HASH = 12,
+	PERL_SV_GLOB = 9,
+	PERL_SV_CODE = 13,
+	PERL_SV_FORMAT = 14,
+	PERL_SV_STRING = 0x400,
+	PERL_SV_GP = 0x8000,
+	PERL_SV_OOK = 0x2000000,
+	PERL_BODY = 32,	   /* start of the part of a body that is read */
+	PERL_CV_PART = 64, /* a sub's; in that part: */
+	PERL_CV_STASH = 0,
+	PERL_CV_START = 8,
+	PERL_CV_ROOT = 16,
+	PERL_CV_NAME = 24,
+	PERL_CV_SEQUENCE = 56,
+	PERL_CV_FLAGS = 60,
+	PERL_CV_NAMED = 0x8000,
+	PERL_CV_LEXICAL = 0x10000,
 	PERL_GP_EGV = 56,
-	PERL_HASH_MOST = 24,     /* xhv_max */
-	PERL_AUX_COUNT = 28, PERL_AUX = 32,
-	PERL_HEK_LENGTH = 4, PERL_HEK_KEY = 8, PERL_HEK_UTF8 = 1, PERL_HEK_LIMIT = 1 << 16,
-	PERL_FILE_PREFIX = 2,    /* "_<", before the path in a glob's name */
-	PERL_OP_TYPE = 32, PERL_OP_TYPES = 0x1ff, /* a COP has its line after that */
+	PERL_HASH_MOST = 24, /* xhv_max */
+	PERL_AUX_COUNT = 28,
+	PERL_AUX = 32,
+	PERL_HEK_LENGTH = 4,
+	PERL_HEK_KEY = 8,
+	PERL_HEK_UTF8 = 1,
+	PERL_HEK_LIMIT = 1 << 16,
+	PERL_FILE_PREFIX = 2, /* "_<", before the path in a glob's name */
+	PERL_OP_TYPE = 32,
+	PERL_OP_TYPES = 0x1ff, /* a COP has its line after that */
 };
 
 #define PERL_HASH 0x9e3779b97f4a7c15ull /* 2^64 divided by the golden ratio */
@@ -61,21 +94,21 @@ enum perl_kind { PERL_SUB, PERL_CODE, PERL_EVAL, PERL_REQUIRE, PERL_MAIN };
 
 /* The state of a walk, in lang_walk.words. Numbers of frames count those appended so far. */
 struct perl_walk {
-	__u64 cop;      /* COP of the next frame */
+	__u64 cop;	/* COP of the next frame */
 	__u64 contexts; /* address of the first context */
-	__u64 outer;    /* address of the stackinfo around this one; 0: there is none */
-	__u64 begun;    /* the innermost sub, if it runs no statement yet; or if it has called itself */
-	__u32 left;     /* contexts that were not looked at yet */
-	__u32 entered;  /* contexts up to the innermost one that is entered completely */
-	__u16 run;      /* frames inside this call of the loop */
-	__u16 eval;     /* frames up to its outermost eval */
-	__u16 caught;   /* the same of the call of the loop inside this one, which may mark that eval */
-	__u8 have;      /* the last ones of the contexts that are left, which are in the buffer */
-	__u8 ended;     /* the outermost call of the loop in this stackinfo has ended, as far as is known */
+	__u64 outer;	/* address of the stackinfo around this one; 0: there is none */
+	__u64 begun;	/* the innermost sub, if it runs no statement yet; or if it has called itself */
+	__u32 left;	/* contexts that were not looked at yet */
+	__u32 entered;	/* contexts up to the innermost one that is entered completely */
+	__u16 run;	/* frames inside this call of the loop */
+	__u16 eval;	/* frames up to its outermost eval */
+	__u16 caught;	/* the same of the call of the loop inside this one, which may mark that eval */
+	__u8 have;	/* the last ones of the contexts that are left, which are in the buffer */
+	__u8 ended;	/* the outermost call of the loop in this stackinfo has ended, as far as is known */
 };
 
 _Static_assert(sizeof(struct perl_walk) <= sizeof(((struct lang_walk *)0)->words), "the state has its room");
-_Static_assert(PERL_CX_PIECE * PERL_CX <= LANG_TABLE, "the contexts have their room");
+_Static_assert(PERL_CX_PIECE *PERL_CX <= LANG_TABLE, "the contexts have their room");
 
 static __always_inline struct perl_walk *perl_state(struct lang_walk *l)
 {
@@ -212,7 +245,8 @@ static __always_inline int perl_require_name(struct lang_walk *l, __u64 sv)
 }
 
 /* Adds the name of a frame. Returns false if it is not readable. */
-static __always_inline int perl_add_name(struct lang_walk *l, const struct lang_image *im, __u64 subject, __u32 kind)
+static __always_inline int perl_add_name(struct lang_walk *l, const struct lang_image *im, __u64 subject,
+					 __u32 kind)
 {
 	if (kind == PERL_SUB) {
 		l->out.line = perl_first_line(l, im);
@@ -280,7 +314,9 @@ WALK_FN int perl_hash_path(__u64 file)
 	if (!l || !file)
 		return 0;
 	n = bpf_probe_read_user_str(l->object, LANG_OBJECT, (const void *)file);
-	asm volatile("" : "+r"(n)); /* otherwise the compiler compares the 64-bit result, which may be negative */
+	asm volatile(
+		""
+		: "+r"(n)); /* otherwise the compiler compares the 64-bit result, which may be negative */
 	if (n == 0 || n > LANG_OBJECT)
 		return 0;
 	*(__u64 *)(l->object + n) = 0;
@@ -464,7 +500,8 @@ static __always_inline int perl_ends_block(struct lang_walk *l, const struct per
 		return 0;
 	type = perl_buffer(l)[at * PERL_CX];
 	kind = type & 15;
-	return kind == PERL_CX_NULL || kind == PERL_CX_DEFER || (kind == PERL_CX_SUB && type & PERL_CX_PATTERN);
+	return kind == PERL_CX_NULL || kind == PERL_CX_DEFER ||
+	       (kind == PERL_CX_SUB && type & PERL_CX_PATTERN);
 }
 
 /*
@@ -584,7 +621,9 @@ static __always_inline int perl_begin(struct lang_walk *l, const struct lang_ima
 
 	*p = (struct perl_walk){ 0 };
 	if (im->at[PERL_KEYED])
-		perl = bpf_probe_read_user(&key, sizeof(key), (const void *)perl) == 0 ? lang_specific(im, key) : 0;
+		perl = bpf_probe_read_user(&key, sizeof(key), (const void *)perl) == 0
+			       ? lang_specific(im, key)
+			       : 0;
 	if (!perl)
 		return 0;
 	p->cop = lang_read64(perl + im->at[PERL_CURCOP]);

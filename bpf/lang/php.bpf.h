@@ -17,28 +17,43 @@
 /* The offsets that are the same from 7.4 to 8.5. */
 enum {
 	PHP_FRAME = 56, /* struct _zend_execute_data: the part that is read */
-	PHP_FRAME_OPLINE = 0, PHP_FRAME_FUNCTION = 24, PHP_FRAME_THIS = 32, PHP_FRAME_INFO = 40,
+	PHP_FRAME_OPLINE = 0,
+	PHP_FRAME_FUNCTION = 24,
+	PHP_FRAME_THIS = 32,
+	PHP_FRAME_INFO = 40,
 	PHP_FRAME_PREVIOUS = 48,
-	PHP_FUNCTION_TYPE = 0, PHP_FUNCTION_FLAGS = 0, PHP_FUNCTION_NAME = 8, PHP_FUNCTION_SCOPE = 16,
+	PHP_FUNCTION_TYPE = 0,
+	PHP_FUNCTION_FLAGS = 0,
+	PHP_FUNCTION_NAME = 8,
+	PHP_FUNCTION_SCOPE = 16,
 	PHP_FUNCTION_HEAD = 24,
-	PHP_OPLINE = 32, PHP_OPLINE_LINE = 24, /* struct _zend_op */
-	PHP_STRING_HASH = 8, PHP_STRING_LENGTH = 16, PHP_STRING_BYTES = 24,
+	PHP_OPLINE = 32,
+	PHP_OPLINE_LINE = 24, /* struct _zend_op */
+	PHP_STRING_HASH = 8,
+	PHP_STRING_LENGTH = 16,
+	PHP_STRING_BYTES = 24,
 	PHP_CLASS_NAME = 8,
 };
 
 enum {
-	PHP_TYPE_INTERNAL = 1, PHP_TYPE_USER = 2, PHP_TYPE_EVAL = 4, /* ZEND_INTERNAL_FUNCTION and so on */
+	PHP_TYPE_INTERNAL = 1,
+	PHP_TYPE_USER = 2,
+	PHP_TYPE_EVAL = 4,	/* ZEND_INTERNAL_FUNCTION and so on */
 	PHP_INFO_TOP = 0x20000, /* ZEND_CALL_TOP */
 	PHP_IS_OBJECT = 8,
-	PHP_WINDOW = 1024, /* bytes of PHP's stack that are read at once, in lang_function.lines */
-	PHP_DELEGATORS = 8, /* generators that wait in "yield from", one for the other */
+	PHP_WINDOW = 1024,   /* bytes of PHP's stack that are read at once, in lang_function.lines */
+	PHP_DELEGATORS = 8,  /* generators that wait in "yield from", one for the other */
 	PHP_FAKES_MOST = 32, /* chains of them in one sample, at most */
 };
 
 /* Members of a generator: the fake frame, by whose place the layout is known; the node; the true frame. */
 enum {
-	PHP_FAKE_OLD = 200, PHP_NODE_OLD = 160, PHP_STATE_OLD = 64, /* 7.4 */
-	PHP_FAKE = 184, PHP_NODE = 152, PHP_STATE = 56,             /* 8.2 to 8.4 */
+	PHP_FAKE_OLD = 200,
+	PHP_NODE_OLD = 160,
+	PHP_STATE_OLD = 64, /* 7.4 */
+	PHP_FAKE = 184,
+	PHP_NODE = 152,
+	PHP_STATE = 56, /* 8.2 to 8.4 */
 };
 
 /* Members of lang_walk.words. */

@@ -56,21 +56,21 @@ int lang_find(void *ctx)
 }
 
 /* Further arguments are those of the language's walk, after its state. */
-#define LANG_PROGRAM(language, ...)                               \
-	SEC("perf_event")                                         \
-	int walk_##language(void *ctx)                            \
-	{                                                         \
-		struct lang_walk *l = lang_walk_state();          \
-		struct scratch *s = my_scratch();                 \
-								  \
-		if (!s)                                           \
-			return 0;                                 \
-		if (l) {                                          \
-			language##_walk(l, ##__VA_ARGS__);        \
-			append_frames(s, l);                      \
-		}                                                 \
-		call_finish(ctx, s);                              \
-		return 0;                                         \
+#define LANG_PROGRAM(language, ...)                        \
+	SEC("perf_event")                                  \
+	int walk_##language(void *ctx)                     \
+	{                                                  \
+		struct lang_walk *l = lang_walk_state();   \
+		struct scratch *s = my_scratch();          \
+                                                           \
+		if (!s)                                    \
+			return 0;                          \
+		if (l) {                                   \
+			language##_walk(l, ##__VA_ARGS__); \
+			append_frames(s, l);               \
+		}                                          \
+		call_finish(ctx, s);                       \
+		return 0;                                  \
 	}
 
 /* The register r15 where user code was interrupted; 0 elsewhere. */

@@ -11,8 +11,13 @@
 #include "common/lang/python.h"
 
 enum {
-	PY_OBJECT_TYPE = 8, PY_STR_LENGTH = 16, PY_STR_STATE = 32, PY_BYTES_SIZE = 16, PY_BYTES_DATA = 32,
-	PY_STR_HEAD = 40, PY_OWNER_SHIM = 3,
+	PY_OBJECT_TYPE = 8,
+	PY_STR_LENGTH = 16,
+	PY_STR_STATE = 32,
+	PY_BYTES_SIZE = 16,
+	PY_BYTES_DATA = 32,
+	PY_STR_HEAD = 40,
+	PY_OWNER_SHIM = 3,
 };
 
 /* Reads the text of a str into the given place. 1 << 8 and higher bits of the result: enum lang_text. */
@@ -29,7 +34,11 @@ static __always_inline __u32 python_text(const struct lang_image *im, __u64 str,
 		return 0;
 	n = lang_copy(to, str + (state & 0x40 ? im->at[PY_STR_ASCII] : im->at[PY_STR_COMPACT]),
 		      head[PY_STR_LENGTH / 8] < LANG_PATH ? head[PY_STR_LENGTH / 8] * kind : most, most);
-	return n | (state & 0x40 ? LANG_BYTES : kind == 1 ? LANG_LATIN1 : kind == 2 ? LANG_UCS2 : LANG_UCS4) << 16;
+	return n | (state & 0x40 ? LANG_BYTES
+		    : kind == 1	 ? LANG_LATIN1
+		    : kind == 2	 ? LANG_UCS2
+				 : LANG_UCS4)
+			   << 16;
 }
 
 /* Reads the line table. */
@@ -53,9 +62,12 @@ WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 	im = lang_image_of(l);
 	if (!im || !lang_begin_function(l, LANG_PYTHON))
 		return -LANG_STATE_OVER_BUDGET;
-	if (bpf_probe_read_user(l->object, LANG_OBJECT, (const void *)code) || lang_object(l, PY_OBJECT_TYPE) != im->type + l->bias)
+	if (bpf_probe_read_user(l->object, LANG_OBJECT, (const void *)code) ||
+	    lang_object(l, PY_OBJECT_TYPE) != im->type + l->bias)
 		return -LANG_STATE_UNREADABLE;
-	text = python_text(im, lang_object(l, im->at[im->at[PY_CODE_QUALNAME] ? PY_CODE_QUALNAME : PY_CODE_NAME]), l->out.name, LANG_NAME);
+	text = python_text(im,
+			   lang_object(l, im->at[im->at[PY_CODE_QUALNAME] ? PY_CODE_QUALNAME : PY_CODE_NAME]),
+			   l->out.name, LANG_NAME);
 	l->out.name_n = text & 0xffff;
 	l->out.name_text = text >> 16;
 	text = python_text(im, lang_object(l, im->at[PY_CODE_PATH]), l->out.path, LANG_PATH);
@@ -80,12 +92,14 @@ static __always_inline int python_push(struct lang_walk *l, const struct lang_im
 	if (bpf_probe_read_user(names, sizeof(names), (const void *)(code + im->at[PY_CODE_PATH])))
 		return lang_push(l, 0, LANG_STATE_UNREADABLE, 0);
 	sign = names[0] * 31 + names[1];
-	if (im->at[PY_ENTRY] == PY_ENTRY_EACH || (im->at[PY_ENTRY] == PY_ENTRY_BYTE && lang_byte(l, im->at[PY_FRAME_OWNER])))
+	if (im->at[PY_ENTRY] == PY_ENTRY_EACH ||
+	    (im->at[PY_ENTRY] == PY_ENTRY_BYTE && lang_byte(l, im->at[PY_FRAME_OWNER])))
 		entry = LANG_ENTRY;
 	if (im->at[PY_CODE_BYTES])
 		position = instr - (code + im->at[PY_CODE_BYTES]);
 	else
-		position = (__u32)*(const __u32 *)(l->bytes + (im->at[PY_FRAME_INSTR] & (LANG_FRAME_READ - 4)));
+		position = (__u32) *
+			   (const __u32 *)(l->bytes + (im->at[PY_FRAME_INSTR] & (LANG_FRAME_READ - 4)));
 	if (position > LANG_POSITION_MOST) /* before the first instruction */
 		position = 0;
 	id = lang_find_id(l, LANG_PYTHON, code, sign);
@@ -145,7 +159,8 @@ static __always_inline int python_begin(struct lang_walk *l, const struct lang_i
 
 	if (im->at[PY_TLS_WORD]) {
 		/* A library: its module's number, and by it the thread's block (System V ABI, TLS, general dynamic). */
-		__u64 module = lang_read64(im->text + l->bias + im->at[PY_TLS_WORD] - 1), fs = lang_thread_pointer();
+		__u64 module = lang_read64(im->text + l->bias + im->at[PY_TLS_WORD] - 1),
+		      fs = lang_thread_pointer();
 		__u64 block = lang_read64(lang_read64(fs + 8) + module * (im->libc == LANG_MUSL ? 8 : 16));
 
 		l->thread = block ? lang_read64(block + im->at[PY_TLS_OFFSET]) : 0;

@@ -39,14 +39,16 @@ static void publish_image(struct runtimes *r, uint32_t i)
 		return;
 	r->published[i] = bpf_lang_image(r->bpf, i, &r->images[i], &why);
 	if (why.n && r->complaint.n == 0)
-		buf_printf(&r->complaint, "frames of %s are missing: %s", language_name(r->images[i].language), buf_cstr(&why));
+		buf_printf(&r->complaint, "frames of %s are missing: %s",
+			   language_name(r->images[i].language), buf_cstr(&why));
 	buf_release(&why);
 }
 
 /* Interpreters and their libraries are asked for at once: a short program may end before a stack needs their table. */
 static bool looks_like_interpreter(struct slice path)
 {
-	static const char *const names[] = { "python", "libpython", "ruby", "libruby", "php", "libphp", "perl", "libperl" };
+	static const char *const names[] = { "python", "libpython", "ruby", "libruby",
+					     "php",    "libphp",    "perl", "libperl" };
 	struct slice base = slice_base(path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -60,7 +62,8 @@ static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
 {
 	const struct exe *x = m->file ? &r->procs->exes[m->file - 1] : NULL;
 
-	if (x && x->table == 0 && looks_like_interpreter(x->path) && table_cache_number(r->tables, m->file - 1))
+	if (x && x->table == 0 && looks_like_interpreter(x->path) &&
+	    table_cache_number(r->tables, m->file - 1))
 		table_cache_want(r->tables, p, m, host_mono_ns());
 }
 
@@ -75,7 +78,9 @@ void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 		return;
 	}
 	im = &r->images[image - 1];
-	proc = (struct lang_proc){ .image = image - 1, .learn = 1, .bias = m->start - m->offset + im->text_offset - im->text };
+	proc = (struct lang_proc){ .image = image - 1,
+				   .learn = 1,
+				   .bias = m->start - m->offset + im->text_offset - im->text };
 	if (p->lang.image == image && p->lang.bias == proc.bias)
 		return;
 	p->lang = (struct proc_lang){ image, proc.bias, 0 };
@@ -123,7 +128,8 @@ void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc 
 
 void runtimes_gone(struct runtimes *r, const struct proc *p)
 {
-	if (procs_find(r->procs, p->pid) == p) /* even if it is not known here: the program copies entries at fork */
+	if (procs_find(r->procs, p->pid) ==
+	    p) /* even if it is not known here: the program copies entries at fork */
 		bpf_lang_proc(r->bpf, p->pid, NULL);
 }
 
@@ -143,7 +149,8 @@ void runtimes_drain(struct runtimes *r)
 	int ring = bpf_lang_ring(r->bpf);
 
 	if (ring >= 0 && !r->watched) {
-		epoll_ctl(r->epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, ring,
+			  &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 		r->watched = true;
 	}
 	bpf_lang_drain(r->bpf, take_function, &r->functions);

@@ -15,14 +15,14 @@
 
 struct runtimes {
 	const struct options *options; /* lent */
-	struct bpf_lang *bpf;          /* lent */
+	struct bpf_lang *bpf;	       /* lent */
 	struct procs *procs;
 	struct table_cache *tables; /* lent */
 	struct script_functions functions;
 	struct lang_image images[LANG_IMAGES];
 	bool published[LANG_IMAGES]; /* the BPF programs have the image */
 	uint32_t n;
-	int epoll;    /* lent: wakes the recorder when many functions are pending */
+	int epoll; /* lent: wakes the recorder when many functions are pending */
 	bool watched;
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 };
@@ -49,6 +49,7 @@ enum { STACK_LANG_STATE_BITS = 8 };
  * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's loop
  * runs come directly above the loop's frame. room has space for LANG_FRAMES more. time: the sample's.
  */
-void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n, uint64_t time, struct user_stack *out);
+void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
+		    uint64_t time, struct user_stack *out);
 
 #endif

@@ -13,8 +13,8 @@ struct merge {
 	bool compiled; /* compiled code counts as the loop */
 	uint64_t bias;
 	const uint64_t *frames; /* leaf first */
-	int left;               /* frames that are not placed yet: the first ones */
-	bool stale;             /* the first one's position is old: the code of PHP's JIT compiler does not keep it */
+	int left;		/* frames that are not placed yet: the first ones */
+	bool stale; /* the first one's position is old: the code of PHP's JIT compiler does not keep it */
 	uint64_t *to;
 	int at; /* the result is from here to the end */
 };
@@ -55,7 +55,8 @@ static int find_loop(const struct merge *m, uint64_t address)
 
 static bool is_loop(const struct merge *m, uint64_t address)
 {
-	return find_loop(m, address) < first_called(m->image) || (m->compiled && is_compiled(m->p, run_address(address)));
+	return find_loop(m, address) < first_called(m->image) ||
+	       (m->compiled && is_compiled(m->p, run_address(address)));
 }
 
 static bool is_part(const struct merge *m, uint64_t address)
@@ -134,7 +135,8 @@ static int count_loops(const struct merge *m, const struct user_stack *out)
 /* Is the outer end of this stack missing? A walk that frame pointers guide ends in made code as if it were the root. */
 static bool is_cut(const struct runtimes *r, const struct proc *p, const struct user_stack *out)
 {
-	return (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) || (out->n > 0 && is_made(r, p, out->addresses[out->n - 1]));
+	return (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) ||
+	       (out->n > 0 && is_made(r, p, out->addresses[out->n - 1]));
 }
 
 /* There are no frames though the loop runs: says why, once. */
@@ -150,13 +152,15 @@ static enum lang_state missing_state(const struct runtimes *r, const struct proc
  * at the leaf: the calls that have no loop come first. So do all calls if the file does not show its loop, because the
  * leaf is then right. A call that has just begun has a loop, but no frame of its own.
  */
-void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n, uint64_t time, struct user_stack *out)
+void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
+		    uint64_t time, struct user_stack *out)
 {
 	struct merge m = { .frames = frames, .left = n < LANG_FRAMES ? n : LANG_FRAMES };
 	uint64_t missing, merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
 	int loops, runs;
 
-	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1) || (!r->images[p->lang.image - 1].loops[0].end && n == 0))
+	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1) ||
+	    (!r->images[p->lang.image - 1].loops[0].end && n == 0))
 		return;
 	m.p = p;
 	m.image = &r->images[p->lang.image - 1];

@@ -87,7 +87,8 @@ static bool add_script(struct script_functions *fs, uint32_t language, struct sl
 	buf_release(&key);
 	if (!good || *at < fs->n_scripts)
 		return good;
-	if (*at != fs->n_scripts || !grow_array(&fs->scripts, &fs->cap_scripts, fs->n_scripts, sizeof(*fs->scripts)))
+	if (*at != fs->n_scripts ||
+	    !grow_array(&fs->scripts, &fs->cap_scripts, fs->n_scripts, sizeof(*fs->scripts)))
 		return false;
 	path.p = intern_get(&fs->script_keys, *at).p + intern_get(&fs->script_keys, *at).n - path.n;
 	fs->scripts[fs->n_scripts++] = (struct script){ language, path, 0, 0 };
@@ -142,8 +143,13 @@ static bool intern_function(struct script_functions *fs, const struct lang_funct
 			for (uint32_t v = f->table; v >= 0x80; v >>= 7)
 				tail++;
 			fs->items[fs->n++] = (struct function){
-				.language = f->language, .version = f->version, .script = script, .line = f->line, .flags = f->flags,
-				.name = { end - tail - f->table - name.n, name.n }, .lines = { end - tail - f->table, f->table },
+				.language = f->language,
+				.version = f->version,
+				.script = script,
+				.line = f->line,
+				.flags = f->flags,
+				.name = { end - tail - f->table - name.n, name.n },
+				.lines = { end - tail - f->table, f->table },
 			};
 		}
 	}
@@ -161,7 +167,8 @@ void script_functions_take(struct script_functions *fs, const struct lang_functi
 	uint32_t at;
 
 	fs->taken++;
-	if (fs->keys.bytes > 2 * (size_t)FUNCTIONS_BYTES || fs->by_id.n > 2 * (size_t)FUNCTIONS_IDS || !intern_function(fs, f, &at) || !idmap_set(&fs->by_id, f->id, at))
+	if (fs->keys.bytes > 2 * (size_t)FUNCTIONS_BYTES || fs->by_id.n > 2 * (size_t)FUNCTIONS_IDS ||
+	    !intern_function(fs, f, &at) || !idmap_set(&fs->by_id, f->id, at))
 		fs->lost++;
 }
 
@@ -178,7 +185,8 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)
 {
-	uint32_t id = (uint32_t)frame, position = (uint32_t)(frame >> LANG_POSITION_SHIFT) & LANG_POSITION_MOST, at;
+	uint32_t id = (uint32_t)frame,
+		 position = (uint32_t)(frame >> LANG_POSITION_SHIFT) & LANG_POSITION_MOST, at;
 
 	if (id == 0)
 		return position;

@@ -36,9 +36,10 @@ struct script_functions {
 	struct script *scripts;
 	size_t n_scripts, cap_scripts;
 	struct intern keys, script_keys; /* contents to index */
-	struct idmap by_id; /* id of the programs to index */
+	struct idmap by_id;		 /* id of the programs to index */
 	struct buf scratch, path;
-	uint64_t taken, lost; /* functions that were sent; those that found no memory, or were beyond the limits */
+	uint64_t taken,
+		lost; /* functions that were sent; those that found no memory, or were beyond the limits */
 };
 
 /*

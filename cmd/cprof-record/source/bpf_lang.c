@@ -48,16 +48,20 @@ struct places {
 };
 
 /* The maps that all objects share; the first one that is loaded owns them. */
-static const char *const own_maps[] = { "lang_images", "lang_procs", "lang_functions", "lang_ring", "lang_files" };
+static const char *const own_maps[] = { "lang_images", "lang_procs", "lang_functions", "lang_ring",
+					"lang_files" };
 /* Maps of the walk, which the objects declare without using them. */
-static const char *const walk_maps[] = { "rules", "pages", "files", "row_shards", "mapping_shards", "spaces" };
+static const char *const walk_maps[] = {
+	"rules", "pages", "files", "row_shards", "mapping_shards", "spaces"
+};
 
 static bool find_places(struct places *p)
 {
 	struct btf_place thread[] = { { "task_struct", "thread", 0 }, { "thread_struct", "fsbase", 0 } };
-	struct btf_place exec[] = { { "task_struct", "mm", 0 }, { "task_struct", "tgid", 0 }, { "mm_struct", "exe_file", 0 },
-				    { "mm_struct", "start_code", 0 }, { "file", "f_inode", 0 }, { "inode", "i_ino", 0 },
-				    { "inode", "i_sb", 0 }, { "super_block", "s_dev", 0 } };
+	struct btf_place exec[] = { { "task_struct", "mm", 0 },	    { "task_struct", "tgid", 0 },
+				    { "mm_struct", "exe_file", 0 }, { "mm_struct", "start_code", 0 },
+				    { "file", "f_inode", 0 },	    { "inode", "i_ino", 0 },
+				    { "inode", "i_sb", 0 },	    { "super_block", "s_dev", 0 } };
 
 	if (!btf_find(BTF_KERNEL, thread, 2))
 		return false;
@@ -147,7 +151,8 @@ static bool reuse(struct bpf_map *own, const struct bpf_map *its)
 static bool share_maps(const struct bpf_lang *l, const struct hook *h, const struct loaded *b)
 {
 	const struct loaded *first = &l->hooks[0].find;
-	bool good = reuse(map_named(b, "calls"), h->is.calls) && reuse(map_named(b, h == l->hooks ? "percpu_rings" : "scratches"), h->is.data) &&
+	bool good = reuse(map_named(b, "calls"), h->is.calls) &&
+		    reuse(map_named(b, h == l->hooks ? "percpu_rings" : "scratches"), h->is.data) &&
 		    reuse(map_named(b, h == l->hooks ? "waker" : "ring"), h->is.ring);
 
 	for (size_t i = 0; good && i < sizeof(walk_maps) / sizeof(walk_maps[0]); i++) {
@@ -162,29 +167,33 @@ static bool share_maps(const struct bpf_lang *l, const struct hook *h, const str
 	return good;
 }
 
-#define set_places(data, at) do {                \
-	(data)->mm_at = (at)->mm;                \
-	(data)->exe_at = (at)->exe;              \
-	(data)->code_at = (at)->code;            \
-	(data)->f_inode_at = (at)->f_inode;      \
-	(data)->i_ino_at = (at)->i_ino;          \
-	(data)->i_sb_at = (at)->i_sb;            \
-	(data)->s_dev_at = (at)->s_dev;          \
-} while (0)
+#define set_places(data, at)                        \
+	do {                                        \
+		(data)->mm_at = (at)->mm;           \
+		(data)->exe_at = (at)->exe;         \
+		(data)->code_at = (at)->code;       \
+		(data)->f_inode_at = (at)->f_inode; \
+		(data)->i_ino_at = (at)->i_ino;     \
+		(data)->i_sb_at = (at)->i_sb;       \
+		(data)->s_dev_at = (at)->s_dev;     \
+	} while (0)
 
 /* Each skeleton has its own type. */
-#define set_walk(data, at, limit, first, step) do { \
-	set_places(data, at);                       \
-	(data)->exec_known = (at)->i_sb != 0;       \
-	(data)->fsbase_at = (at)->fsbase;           \
-	(data)->stack_limit = (limit);              \
-	(data)->id_first = (first);                 \
-	(data)->id_step = (step);                   \
-} while (0)
+#define set_walk(data, at, limit, first, step)        \
+	do {                                          \
+		set_places(data, at);                 \
+		(data)->exec_known = (at)->i_sb != 0; \
+		(data)->fsbase_at = (at)->fsbase;     \
+		(data)->stack_limit = (limit);        \
+		(data)->id_first = (first);           \
+		(data)->id_step = (step);             \
+	} while (0)
 
-static bool open_object(const struct bpf_lang *l, const struct hook *h, const struct places *at, struct loaded *b)
+static bool open_object(const struct bpf_lang *l, const struct hook *h, const struct places *at,
+			struct loaded *b)
 {
-	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus(), first = (unsigned int)(h - l->hooks) * cpus;
+	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus(),
+		     first = (unsigned int)(h - l->hooks) * cpus;
 
 	if (h == l->hooks) {
 		b->tick = lang_tick_bpf__open();
@@ -208,8 +217,7 @@ static bool choose_program(const struct hook *h, const struct loaded *b, uint32_
 {
 	struct bpf_program *p, *chosen = program_of(b, language);
 
-	bpf_object__for_each_program(p, b->object)
-		bpf_program__set_autoload(p, p == chosen);
+	bpf_object__for_each_program(p, b->object) bpf_program__set_autoload(p, p == chosen);
 	if (!chosen) {
 		errno = ENOTSUP;
 		return false;
@@ -222,12 +230,15 @@ static bool choose_program(const struct hook *h, const struct loaded *b, uint32_
 }
 
 /* Loads one program, and lets the hook's programs call it. False with errno. */
-static bool load_one(const struct bpf_lang *l, struct hook *h, uint32_t language, const struct places *at, struct loaded *b)
+static bool load_one(const struct bpf_lang *l, struct hook *h, uint32_t language, const struct places *at,
+		     struct loaded *b)
 {
 	int saved;
 
-	if (open_object(l, h, at, b) && choose_program(h, b, language) && share_maps(l, h, b) && bpf_object__load(b->object) == 0 &&
-	    set_call(h->is.calls, language == LANG_NONE ? CALL_FIND : CALL_LANGUAGE + language, program_of(b, language)))
+	if (open_object(l, h, at, b) && choose_program(h, b, language) && share_maps(l, h, b) &&
+	    bpf_object__load(b->object) == 0 &&
+	    set_call(h->is.calls, language == LANG_NONE ? CALL_FIND : CALL_LANGUAGE + language,
+		     program_of(b, language)))
 		return true;
 	saved = errno;
 	unload(b);
@@ -246,8 +257,8 @@ static void load_procs(struct bpf_lang *l, const struct places *at)
 	set_places(l->procs->rodata, at);
 	l->procs->rodata->tgid_at = at->tgid;
 	if (reuse(l->procs->maps.lang_procs, map_named(&l->hooks[0].find, "lang_procs")) &&
-	    reuse(l->procs->maps.lang_files, map_named(&l->hooks[0].find, "lang_files")) && lang_procs_bpf__load(l->procs) == 0 &&
-	    lang_procs_bpf__attach(l->procs) == 0)
+	    reuse(l->procs->maps.lang_files, map_named(&l->hooks[0].find, "lang_files")) &&
+	    lang_procs_bpf__load(l->procs) == 0 && lang_procs_bpf__attach(l->procs) == 0)
 		return;
 	lang_procs_bpf__destroy(l->procs);
 	l->procs = NULL;
@@ -259,7 +270,8 @@ static int take_function(void *arg, void *data, size_t n)
 	const struct lang_function *f = data;
 	size_t head = offsetof(struct lang_function, lines);
 
-	if (n >= head && f->table <= n - head && f->name_n <= LANG_NAME && f->class_n <= LANG_NAME && f->path_n <= LANG_PATH)
+	if (n >= head && f->table <= n - head && f->name_n <= LANG_NAME && f->class_n <= LANG_NAME &&
+	    f->path_n <= LANG_PATH)
 		l->take(l->arg, f);
 	return 0;
 }
@@ -270,7 +282,8 @@ static bool load_maps(struct bpf_lang *l, const struct places *at)
 		if (!load_one(l, &l->hooks[i], LANG_NONE, at, &l->hooks[i].find))
 			return false;
 	}
-	l->ring = ring_buffer__new(bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")), take_function, l, NULL);
+	l->ring = ring_buffer__new(bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")), take_function, l,
+				   NULL);
 	if (!l->ring)
 		return false;
 	load_procs(l, at);
@@ -309,7 +322,8 @@ bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image 
 		diagnose_bpf(errno, error);
 		return false;
 	}
-	return bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image, BPF_ANY) == 0;
+	return bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image,
+				   BPF_ANY) == 0;
 }
 
 void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc)

@@ -32,7 +32,8 @@ void bpf_lang_free(struct bpf_lang *l);
 /* A kind of program whose samples get frames of languages, by tail calls through its map calls. */
 struct bpf_lang_hook {
 	const struct bpf_program *program; /* one of the kind, loaded: the walks are of its type */
-	struct bpf_map *calls, *data, *ring; /* data: the map of scratches; ring: where samples go, or the waker */
+	struct bpf_map *calls, *data,
+		*ring; /* data: the map of scratches; ring: where samples go, or the waker */
 	uint32_t stack_limit;
 	const char *attached; /* the tracepoint of a BTF program, as "sched_switch"; otherwise NULL */
 };
