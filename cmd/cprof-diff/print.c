@@ -86,7 +86,11 @@ static void print_basis(const struct diff_findings *o, const struct diff_side *s
 
 static void print_verdict(const struct diff_findings *o, const struct diff_settings *s, enum view_by by)
 {
-	static const char *const things[] = { "functions", "modules", "processes", "threads", "containers", "labels" };
+	static const char *const things[] = {
+		[BY_FUNCTION] = "functions", [BY_MODULE] = "modules", [BY_LANGUAGE] = "languages",
+		[BY_PROCESS] = "processes", [BY_THREAD] = "threads", [BY_CONTAINER] = "containers",
+		[BY_LABEL] = "labels",
+	};
 	const struct changes *c = &o->changes;
 
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);

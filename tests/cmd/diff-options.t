@@ -179,7 +179,7 @@ status "  and a capture of no length" 0 cprof-diff "$tmp/far.bin" "$tmp/near.bin
 like "    of which no bursts are known" "$(cat "$tmp/out")" "because the compared part of a capture is shorter than a second"
 status "  and captures one after the other" 0 cprof-diff "$tmp/three.bin" "$tmp/near.bin"
 like "    are runs" "$(cat "$tmp/out")" "^chance is estimated from the differences between the captures of a side"
-for by in 'process processes' 'container containers' 'label.x labels'; do
+for by in 'process processes' 'language languages' 'container containers' 'label.x labels'; do
 	like "--by ${by% *}: rows are called" "$(d --by ${by% *} "$tmp/near.bin" "$tmp/near.bin")" "^0 of 1 ${by#* } changed"
 done
 # A file's name must not control the terminal.
