@@ -7,10 +7,17 @@ cprof-record -q -F 999 -o "$tmp/c.bin" -- "$BUILD/tests/phphostile" 0.05 >"$tmp/
 is "a program whose frames no PHP has is recorded" "$(cat "$tmp/kinds")" 16
 status "  the capture is sound" 0 cprof-dump "$tmp/c.bin"
 mv "$tmp/out" "$tmp/dump"
-is "  frames that cannot be read have a state" "$(sed -n 's/^lang-frame .* function=0 .* state=//p' "$tmp/dump" | sort -ru | grep -v not-yet | tr '\n' ' ')" "unreadable depth "
-is "  sound ones a name" "$(grep -c '^function .* name="sound"' "$tmp/dump" | sed 's/^[1-9][0-9]*$/some/')" some
+is "  frames that cannot be read have a state" \
+	"$(sed -n 's/^lang-frame .* function=0 .* state=//p' "$tmp/dump" |
+		sort -ru | grep -v not-yet | tr '\n' ' ')" "unreadable depth "
+is "  sound ones a name" \
+	"$(grep -c '^function .* name="sound"' "$tmp/dump" | sed 's/^[1-9][0-9]*$/some/')" some
 is "  no stack is longer than the limit" "$(awk '
-	function value(key,   i) { for (i = 2; i <= NF; i++) if (index($i, key "=") == 1) return substr($i, length(key) + 2) }
+	function value(key,   i) {
+		for (i = 2; i <= NF; i++)
+			if (index($i, key "=") == 1)
+				return substr($i, length(key) + 2)
+	}
 	$1 == "lang-frame" { lang[value("id")] = 1 }
 	$1 == "node" { deep[value("id")] = deep[value("parent")] + (value("frame") in lang) }
 	$1 == "sample" && deep[value("user")] > most { most = deep[value("user")] }
@@ -23,23 +30,34 @@ known=$top/tests/loads/known.php
 record() {
 	cprof-record -q -F 499 -o "$tmp/c.bin" -- "$php" "$@" "$known" 0.1 >"$tmp/truth"
 	cprof-dump "$tmp/c.bin" >"$tmp/dump"
-	awk -v truth="$tmp/truth" -v leaf='^burn' -v skip=warm_up -f "$top/tests/lib/lang-judge.awk" "$tmp/dump" >"$tmp/answer"
+	awk -v truth="$tmp/truth" -v leaf='^burn' -v skip=warm_up \
+		-f "$top/tests/lib/lang-judge.awk" "$tmp/dump" >"$tmp/answer"
 }
 answer() { awk -v k="$1" '$1 == k { print $2; exit }' "$tmp/answer"; }
 judge() {
 	ok "$1: most of its time is in samples" test "$(answer samples)" -gt 500
 	is "  no stack is wrong" "$(answer wrong)" 0
-	ok "  each has its share, within 2 points" awk -v w="$(answer worst)" 'BEGIN { exit !(w != "" && w < 2) }'
-	is "  no frame is unreadable" "$(awk '$1 == "outside" && $3 != "none" && $3 != "not-yet"' "$tmp/answer")" ""
+	ok "  each has its share, within 2 points" \
+		awk -v w="$(answer worst)" 'BEGIN { exit !(w != "" && w < 2) }'
+	is "  no frame is unreadable" \
+		"$(awk '$1 == "outside" && $3 != "none" && $3 != "not-yet"' "$tmp/answer")" ""
 	[ "$(answer wrong)" = 0 ] || diag "$(cat "$tmp/answer")"
 }
 
-# inner_lines: of the samples in burn itself, the share on the lines of its inner loop; 0 if a line has less than 3 %
+# inner_lines: of the samples in burn itself, the share on the lines of its inner loop;
+# 0 if a line has less than 3 %
 inner_lines() {
 	awk -v first="$(grep -n 'x = 0;' "$known" | sed 's/:.*//;q')" '
-		function value(key,   i) { for (i = 2; i <= NF; i++) if (index($i, key "=") == 1) return substr($i, length(key) + 2) }
+		function value(key,   i) {
+			for (i = 2; i <= NF; i++)
+				if (index($i, key "=") == 1)
+					return substr($i, length(key) + 2)
+		}
 		$1 == "function" { burn[value("id")] = / name="burn" / }
-		$1 == "lang-frame" { f = value("function"); line[value("id")] = f != 0 && burn[f] ? value("line") : -1 }
+		$1 == "lang-frame" {
+			f = value("function")
+			line[value("id")] = f != 0 && burn[f] ? value("line") : -1
+		}
 		$1 == "frame" { delete line[value("id")] }
 		$1 == "node" { parent[value("id")] = value("parent"); frame[value("id")] = value("frame") }
 		$1 == "sample" {
@@ -56,7 +74,8 @@ inner_lines() {
 record -n -d opcache.enable_cli=0
 judge "functions, methods, closures, generators, fibers, code of files and texts"
 ok "  the line that runs is right" test "$(inner_lines)" -ge 95
-is "  functions of PHP have their own names" "$(grep -c '^function .* name="array_map" line=0 flags=2$' "$tmp/dump")" 1
+is "  functions of PHP have their own names" \
+	"$(grep -c '^function .* name="array_map" line=0 flags=2$' "$tmp/dump")" 1
 
 opcache=$(find "$("$php" -r 'echo ini_get("extension_dir");')" -name opcache.so 2>/dev/null)
 load=${opcache:+-d zend_extension=$opcache}
@@ -64,13 +83,15 @@ if [ -n "$opcache" ] || "$php" -n -m | grep -q OPcache; then
 	record -n ${load:+-d "zend_extension=$opcache"} -d opcache.enable_cli=1
 	judge "with opcache"
 	ok "  the line that runs is right" test "$(inner_lines)" -ge 95
-	record -n ${load:+-d "zend_extension=$opcache"} -d opcache.enable_cli=1 -d opcache.jit=tracing -d opcache.jit_buffer_size=32M
+	record -n ${load:+-d "zend_extension=$opcache"} -d opcache.enable_cli=1 \
+		-d opcache.jit=tracing -d opcache.jit_buffer_size=32M
 	judge "with its JIT compiler"
 else
 	skip "with opcache" "opcache is not installed"
 fi
 
-# Sites whose functions have the same length and lines, so that request after request they get the same addresses
+# Sites whose functions have the same length and lines, so that request after request they get the same
+# addresses
 mkdir "$tmp/web"
 for site in aaaa bbbb cccc; do
 	sed "s/SITE/$site/g" >"$tmp/web/$site.php" <<'END'
@@ -92,13 +113,23 @@ for ($n = 0; $n < 400 && hrtime(true) < $end; $n++)
 		$good = ($good ?? 0) + (file_get_contents("$argv[1]/$site.php") === 'done');
 echo $good, "\n";
 END
-port=$("$php" -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];')
-cprof-record -q -F 999 -o "$tmp/c.bin" -- sh -c '"$0" -n -S "127.0.0.1:$2" -t "$1/web" >"$1/server" 2>&1 & "$0" -n "$1/client.php" "http://127.0.0.1:$2"; kill $!; wait' \
+port=$("$php" -r '$s = stream_socket_server("tcp://127.0.0.1:0");
+	echo explode(":", stream_socket_get_name($s, false))[1];')
+cprof-record -q -F 999 -o "$tmp/c.bin" -- \
+	sh -c '"$0" -n -S "127.0.0.1:$2" -t "$1/web" >"$1/server" 2>&1 &
+		"$0" -n "$1/client.php" "http://127.0.0.1:$2"; kill $!; wait' \
 	"$php" "$tmp" "$port" >"$tmp/requests"
 is "a web server answers" "$(cat "$tmp/requests")" 1200
 cprof-dump "$tmp/c.bin" >"$tmp/dump"
-awk 'function value(key,   i) { for (i = 2; i <= NF; i++) if (index($i, key "=") == 1) return substr($i, length(key) + 2) }
-	function text(key) { return match($0, " " key "=\"[^\"]*\"") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 4) : "" }
+awk 'function value(key,   i) {
+		for (i = 2; i <= NF; i++)
+			if (index($i, key "=") == 1)
+				return substr($i, length(key) + 2)
+	}
+	function text(key) {
+		return match($0, " " key "=\"[^\"]*\"") ? \
+			substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 4) : ""
+	}
 	$1 == "script" { path[value("id")] = text("path") }
 	$1 == "function" { id = value("id"); name[id] = text("name"); in_script[id] = value("script") }
 	$1 == "lang-frame" { fun[value("id")] = value("state") == "ok" ? value("function") : 0 }
@@ -116,11 +147,15 @@ awk 'function value(key,   i) { for (i = 2; i <= NF; i++) if (index($i, key "=")
 			p = path[in_script[f]]
 			if (p == "")
 				continue
-			if (site != "" && p != site || match(name[f], /[abc][abc][abc][abc]/) && p !~ substr(name[f], RSTART, RLENGTH))
+			if (site != "" && p != site ||
+			    match(name[f], /[abc][abc][abc][abc]/) && p !~ substr(name[f], RSTART, RLENGTH))
 				mixed = 1
 			site = p
 		}
-		if (spin) { spins++; wrong += mixed || root != "<main>"; sites += !(site in seen); seen[site] = 1 }
+		if (spin) {
+			spins++; wrong += mixed || root != "<main>"
+			sites += !(site in seen); seen[site] = 1
+		}
 	}
 	END { print spins + 0, sites + 0, wrong + 0 }' "$tmp/dump" >"$tmp/answer"
 ok "its requests are in samples" awk '{ exit !($1 > 200) }' "$tmp/answer"

@@ -184,7 +184,8 @@ if [ -x /usr/bin/python3 ] && [ -n "$libc" ]; then
 	record "uprobe:$libc:getppid" -F 200 -- /usr/bin/python3 "$tmp/script.py"
 	if cprof-dump "$tmp/raw.bin" | grep -q '^function '; then
 		is "a script's functions are in the stacks" \
-			"$(cprof-dump "$tmp/raw.bin" | sed -n 's/^function .* name="\([^"]*\)".*/\1/p' | sort -u | xargs)" \
+			"$(cprof-dump "$tmp/raw.bin" | sed -n 's/^function .* name="\([^"]*\)".*/\1/p' |
+				sort -u | xargs)" \
 			"<module> inner outer"
 	else
 		skip "a script's functions" "this Python, or this kernel, has none"

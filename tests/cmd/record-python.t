@@ -12,13 +12,16 @@ python=${PYTHON:-/usr/bin/python3}
 known=$tests/loads/known.py
 qualified=$("$python" -c 'import sys; print(int(sys.version_info >= (3, 11)))')
 
-status "a program of known shares" 0 sh -c 'cprof-record -q -F 999 -o "$0/known.bin" -- "$1" "$2" 0.4 >"$0/program"' "$tmp" "$python" "$known"
+status "a program of known shares" 0 \
+	sh -c 'cprof-record -q -F 999 -o "$0/known.bin" -- "$1" "$2" 0.4 >"$0/program"' \
+	"$tmp" "$python" "$known"
 cprof-sym <"$tmp/known.bin" 2>/dev/null >"$tmp/sym.bin"
 cprof-fold --native none "$tmp/sym.bin" >"$tmp/folded"
 # before 3.11 a function does not know its class
 [ "$qualified" = 1 ] || sed -i 's/^Base\.//; s/^Derived\.//' "$tmp/program"
 [ "$qualified" = 1 ] || sed -i '/^method /d' "$tmp/program"
-like "each kind of call has its share, within 2 points" "$(shares_of "$tmp/folded" "$tmp/program")" '^all 1[45]$'
+like "each kind of call has its share, within 2 points" \
+	"$(shares_of "$tmp/folded" "$tmp/program")" '^all 1[45]$'
 is "  and none another" "$(shares_of "$tmp/folded" "$tmp/program" | grep -vc '^all')" 0
 # The first samples are from before the interpreter's file was read: not-yet.
 is "nothing was unreadable or lost" "$(grep '\[python: ' "$tmp/folded" | grep -v not-yet)" ""
@@ -26,16 +29,24 @@ is "nothing was unreadable or lost" "$(grep '\[python: ' "$tmp/folded" | grep -v
 [ "$qualified" = 1 ] && derived=Derived.method || derived=method
 cprof-fold -l --native none "$tmp/sym.bin" >"$tmp/lines"
 line() { grep -n "$1" "$known" | head -n 1 | cut -d: -f1; }
-is "  each line of a method is that of its call" "$(grep -o ";$derived ([^)]*)" "$tmp/lines" | sort -u)" ";$derived (known.py:$(line 'super().method'))"
-is "  each line of a caller is that of its call" "$(sed 's/.*;recursion (known.py:\([0-9]*\));recursion .*/\1/;t;d' "$tmp/lines" | sort -u)" "$(line 'recursion(depth - 1')"
-like "compiled text has its name as file" "$(grep -m 1 from_text "$tmp/lines")" 'from_text \(<made>:2\);spin \(known.py:'
-is "the root is the module's code" "$(grep -v -e in_thread -e '\[' "$tmp/folded" | grep ';measured;' | cut -d';' -f2 | sort -u)" "<module>"
+is "  each line of a method is that of its call" "$(grep -o ";$derived ([^)]*)" "$tmp/lines" | sort -u)" \
+	";$derived (known.py:$(line 'super().method'))"
+is "  each line of a caller is that of its call" \
+	"$(sed 's/.*;recursion (known.py:\([0-9]*\));recursion .*/\1/;t;d' "$tmp/lines" | sort -u)" \
+	"$(line 'recursion(depth - 1')"
+like "compiled text has its name as file" "$(grep -m 1 from_text "$tmp/lines")" \
+	'from_text \(<made>:2\);spin \(known.py:'
+is "the root is the module's code" \
+	"$(grep -v -e in_thread -e '\[' "$tmp/folded" | grep ';measured;' | cut -d';' -f2 | sort -u)" \
+	"<module>"
 is "a thread's is where it began" "$(grep 'in_thread' "$tmp/folded" | cut -d';' -f2 | sort -u | head -n 1)" \
 	"$([ "$qualified" = 1 ] && echo Thread._bootstrap || echo _bootstrap)"
 is "recursion has each of its frames" "$(grep 'recursion;spin' "$tmp/folded" | grep -o recursion | wc -l)" \
 	"$((21 * $(grep -c 'recursion;spin' "$tmp/folded")))"
-like "a C function that calls back stays" "$(cprof-fold "$tmp/sym.bin" | grep -m 1 key_of)" 'by_sort;.*;key_of;spin'
-like "  the loop is there on request" "$(cprof-fold --native all "$tmp/sym.bin" | grep -m 1 key_of)" ';<module>;.*_PyEval_EvalFrameDefault;key_of'
+like "a C function that calls back stays" "$(cprof-fold "$tmp/sym.bin" | grep -m 1 key_of)" \
+	'by_sort;.*;key_of;spin'
+like "  the loop is there on request" "$(cprof-fold --native all "$tmp/sym.bin" | grep -m 1 key_of)" \
+	';<module>;.*_PyEval_EvalFrameDefault;key_of'
 unlike "  and otherwise not" "$(cprof-fold "$tmp/sym.bin" | grep ';main;')" _PyEval_EvalFrameDefault
 
 cat >"$tmp/short.py" <<'END'
@@ -46,11 +57,14 @@ def work():
         json.dumps({"a": [1, 2, 3]})
 work()
 END
-cprof-record -q -F 999 -o "$tmp/short.bin" -- sh -c 'i=0; while [ $i -lt 60 ]; do "$0" "$1"; i=$((i + 1)); done' "$python" "$tmp/short.py"
+cprof-record -q -F 999 -o "$tmp/short.bin" -- \
+	sh -c 'i=0; while [ $i -lt 60 ]; do "$0" "$1"; i=$((i + 1)); done' "$python" "$tmp/short.py"
 cprof-sym <"$tmp/short.bin" 2>/dev/null | cprof-fold --native all >"$tmp/short"
 total=$(grep -c . "$tmp/short") # for the message
-named=$(awk '/_PyEval_EvalFrameDefault|\[python/ { n = $NF; all += n; if ($0 !~ /\[python/) good += n } END { printf "%d", 1000 * good / all }' "$tmp/short")
-ok "60 processes of 40 ms: 98 % of the interpreter's samples have frames ($named of 1000, $total stacks)" [ "${named:-0}" -ge 980 ]
+named=$(awk '/_PyEval_EvalFrameDefault|\[python/ { n = $NF; all += n; if ($0 !~ /\[python/) good += n }
+	END { printf "%d", 1000 * good / all }' "$tmp/short")
+ok "60 processes of 40 ms: 98 % of the interpreter's samples have frames ($named of 1000, $total stacks)" \
+	[ "${named:-0}" -ge 980 ]
 
 cat >"$tmp/fork.py" <<'END'
 import os, time
@@ -65,12 +79,15 @@ for _ in range(5):
     os.wait()
 END
 cprof-record -q -F 999 -o "$tmp/fork.bin" -- "$python" "$tmp/fork.py"
-is "forked children have frames" "$(cprof-dump "$tmp/fork.bin" | awk '/^function .*name="in_child"/ { id = $2; sub(/id=/, "function=", id) }
-	/^lang-frame/ && id && index($0, " " id " ") && !($3 in seen) { seen[$3]; n++ } END { print n + 0 }')" 5
+is "forked children have frames" "$(cprof-dump "$tmp/fork.bin" |
+	awk '/^function .*name="in_child"/ { id = $2; sub(/id=/, "function=", id) }
+		/^lang-frame/ && id && index($0, " " id " ") && !($3 in seen) { seen[$3]; n++ }
+		END { print n + 0 }')" 5
 
 cp "$(readlink -f "$python")" "$tmp/gone"
 cprof-record -q -F 999 -o "$tmp/gone.bin" -- sh -c '"$0/gone" "$0/fork.py" & rm "$0/gone"; wait' "$tmp"
-like "a deleted interpreter has frames" "$(cprof-fold --native none "$tmp/gone.bin" 2>/dev/null | grep -m 1 in_child)" 'in_child'
+like "a deleted interpreter has frames" \
+	"$(cprof-fold --native none "$tmp/gone.bin" 2>/dev/null | grep -m 1 in_child)" 'in_child'
 
 cprof-record -q --lang none -F 999 -o "$tmp/none.bin" -- "$python" "$tmp/short.py"
 is "--lang none has none" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
@@ -100,9 +117,13 @@ open("/dev/null").close()
 END
 if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- "$python" "$tmp/wait.py" 2>"$tmp/err"; then
 	cprof-fold --native none -l --event off-cpu:sleep "$tmp/wait.bin" >"$tmp/waits" 2>/dev/null
-	like "a wait for a lock has its line" "$(grep -m 1 'waiter (' "$tmp/waits")" "waiter \\(wait.py:$(grep -n 'with lock' "$tmp/wait.py" | tail -n 1 | cut -d: -f1)\\)"
-	like "  and a sleep" "$(grep -m 1 'holder (.*sleep' "$tmp/waits")" "holder \\(wait.py:$(grep -n 'sleep(0.01)' "$tmp/wait.py" | cut -d: -f1)\\)"
-	like "other events have frames" "$(cprof-fold --native none --event page-faults "$tmp/wait.bin" 2>/dev/null | grep -m 1 '<module>')" '<module>'
+	like "a wait for a lock has its line" "$(grep -m 1 'waiter (' "$tmp/waits")" \
+		"waiter \\(wait.py:$(grep -n 'with lock' "$tmp/wait.py" | tail -n 1 | cut -d: -f1)\\)"
+	like "  and a sleep" "$(grep -m 1 'holder (.*sleep' "$tmp/waits")" \
+		"holder \\(wait.py:$(grep -n 'sleep(0.01)' "$tmp/wait.py" | cut -d: -f1)\\)"
+	like "other events have frames" \
+		"$(cprof-fold --native none --event page-faults "$tmp/wait.bin" 2>/dev/null |
+			grep -m 1 '<module>')" '<module>'
 else
 	skip "waits have lines" "$(head -n 1 "$tmp/err")"
 fi

@@ -1,8 +1,8 @@
 <?php
 /*
- * PHP code of every kind that burns CPU time for a while, and at the end says how long each call stack did: lines
- * "STACK SECONDS" with the stack as PHP itself saw it, NAME:LINE from the script on. Characters are escaped as in
- * cprof-dump's text.
+ * PHP code of every kind that burns CPU time for a while, and at the end says how long each call stack did:
+ * lines "STACK SECONDS" with the stack as PHP itself saw it, NAME:LINE from the script on. Characters are
+ * escaped as in cprof-dump's text.
  *	php known.php [seconds of each kind]
  */
 namespace {
@@ -12,7 +12,8 @@ $log = [];
 function cpu(): float
 {
 	$r = getrusage();
-	return $r['ru_utime.tv_sec'] + $r['ru_stime.tv_sec'] + ($r['ru_utime.tv_usec'] + $r['ru_stime.tv_usec']) * 1e-6;
+	return $r['ru_utime.tv_sec'] + $r['ru_stime.tv_sec'] +
+		($r['ru_utime.tv_usec'] + $r['ru_stime.tv_usec']) * 1e-6;
 }
 
 /* The stack of burn's caller. PHP gives each function with the line that called it. */
@@ -22,7 +23,8 @@ function stack(): string
 	$from = array_slice(debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS), 1);
 	foreach ($from as $i => $f) {
 		$name = $f['function'];
-		if (!isset($f['class']) && in_array($name, ['include', 'include_once', 'require', 'require_once']))
+		if (!isset($f['class']) &&
+		    in_array($name, ['include', 'include_once', 'require', 'require_once']))
 			$name = '<include>';
 		if (!isset($f['class']) && $name == 'eval')
 			$name = '<eval>';
@@ -151,10 +153,12 @@ burn();');
 from_text();
 burn_in_c();
 if (class_exists('Fiber'))
-	eval('$f = new Fiber(function () { burn(1 / 2); Fiber::suspend(1); burn(1 / 2); }); $f->start(); $f->resume();');
+	eval('$f = new Fiber(function () { burn(1 / 2); Fiber::suspend(1); burn(1 / 2); }); ' .
+		'$f->start(); $f->resume();');
 function escape(array $m): string { return $m[0] == '\\' ? '\\\\' : sprintf('\\x%02x', ord($m[0])); }
 foreach ($log as $stack => $spent)
-	printf("%s %.6f\n", preg_replace_callback('/[\\\\\x80-\xff]/', 'escape', str_replace(' ', '_', $stack)), $spent);
+	printf("%s %.6f\n",
+		preg_replace_callback('/[\\\\\x80-\xff]/', 'escape', str_replace(' ', '_', $stack)), $spent);
 }
 
 namespace App\Http {

@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# Spends the same CPU time in each of many kinds of calls, and prints for each the frame that it has and its seconds.
+# Spends the same CPU time in each of many kinds of calls, and prints for each the frame that it has and its
+# seconds.
 #	known.pl [SECONDS [FILE]]	appends to FILE each stack, root first, as caller() has it
 use strict;
 use warnings;
@@ -12,7 +13,8 @@ my $share = shift // 0.3;
 our $stacks = shift;
 my %spent;
 
-# The subs and string evals outside of spin, each with its line: NAME (FILE:LINE). A block of eval is not a frame.
+# The subs and string evals outside of spin, each with its line: NAME (FILE:LINE). A block of eval is not a
+# frame.
 sub stack {
 	my ($list, $at) = ('', '');
 	for (my $i = 2; my ($package, $file, $line, $name, undef, undef, $text) = caller $i; $i++) {
@@ -113,7 +115,8 @@ measured('main::recursion', \&recursion, 20);
 measured('main::by_number', \&by_sort);
 measured('main::in_block', \&by_block);
 measured('main::in_last', \&by_last);
-measured("main::$_", \&{"main::$_"}) for grep { no strict 'refs'; 1 } qw(in_map in_grep in_eval from_text in_pattern in_replacement);
+measured("main::$_", \&{"main::$_"})
+	for grep { no strict 'refs'; 1 } qw(in_map in_grep in_eval from_text in_pattern in_replacement);
 measured('(?{})', \&of_pattern, 1);
 measured('main::dies', \&by_die);
 measured('main::instead', \&replaced);
@@ -133,8 +136,13 @@ measured('Number::plus', sub { my $sum = $object + 1 });
 measured('Number::__ANON__', sub { my $text = "$object" });
 measured('Number::compared', sub { my $order = $object <=> 1 });
 
-sub in_thread { my $began = clock_gettime(CLOCK_THREAD_CPUTIME_ID); spin(); return clock_gettime(CLOCK_THREAD_CPUTIME_ID) - $began }
-$spent{'main::in_thread'} = threads->create('in_thread')->join if $Config{useithreads} && eval { require threads };
+sub in_thread {
+	my $began = clock_gettime(CLOCK_THREAD_CPUTIME_ID);
+	spin();
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID) - $began
+}
+$spent{'main::in_thread'} = threads->create('in_thread')->join
+	if $Config{useithreads} && eval { require threads };
 
 binmode STDOUT, ':utf8';
 printf "%s %.3f\n", $_, $spent{$_} for sort keys %spent;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Spends the same CPU time in each of many kinds of Python calls, and prints for each its name and seconds."""
+"""Spends the same CPU time in each of many kinds of Python calls, and prints for each its name and seconds.
+"""
 import sys
 import threading
 import time
@@ -132,10 +133,13 @@ shorthand = lambda until: spin(until)
 
 def main():
     for name, run, *args in (
-            ("recursion", recursion, 20), ("Derived.method", Derived().method), ("Base.of_class", Base.of_class),
+            ("recursion", recursion, 20), ("Derived.method", Derived().method),
+            ("Base.of_class", Base.of_class),
             ("Base.static", Base.static), ("Base.attribute", by_attribute), ("Base.__getattr__", by_getattr),
-            ("Base.größe", Base().größe), ("Base.名前", Base().名前), ("generator", by_generator), ("key_of", by_sort),
-            ("by_exception", by_exception), ("coroutine", by_await), ("from_text", made["from_text"]), ("<lambda>", shorthand)):
+            ("Base.größe", Base().größe), ("Base.名前", Base().名前), ("generator", by_generator),
+            ("key_of", by_sort),
+            ("by_exception", by_exception), ("coroutine", by_await), ("from_text", made["from_text"]),
+            ("<lambda>", shorthand)):
         measured(name, run, *args, time.thread_time() + SHARE)
     by_thread()
     for name, seconds in spent:

@@ -1,4 +1,5 @@
-# Spends the same CPU time in each of many kinds of Ruby calls, and prints for each its name and seconds. For 2.7 and later.
+# Spends the same CPU time in each of many kinds of Ruby calls, and prints for each its name and seconds.
+# For 2.7 and later.
 SHARE = (ARGV[0] || 0.3).to_f
 SPENT = []
 

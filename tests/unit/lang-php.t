@@ -44,8 +44,10 @@ fi
 
 php=$(command -v php) && php=$(readlink -f "$php")
 if [ -n "$php" ] && [ "$(od -An -tx1 -N4 "$php" | tr -d ' ')" = 7f454c46 ]; then
-	version=$("$php" -n -r 'printf("%x", PHP_MAJOR_VERSION << 16 | PHP_MINOR_VERSION << 8 | PHP_RELEASE_VERSION);')
-	like "the PHP of this machine" "$("$find" "$php")" "^$version usable=1 current=(488|512) path=1[0-9]+ loop=[1-9][0-9]{3,} rare=[0-9]+\$"
+	version=$("$php" -n -r \
+		'printf("%x", PHP_MAJOR_VERSION << 16 | PHP_MINOR_VERSION << 8 | PHP_RELEASE_VERSION);')
+	like "the PHP of this machine" "$("$find" "$php")" \
+		"^$version usable=1 current=(488|512) path=1[0-9]+ loop=[1-9][0-9]{3,} rare=[0-9]+\$"
 	"$find" damage "$php" 60 >"$tmp/tap"
 	is "its file, damaged and cut" "$(grep -c '^ok' "$tmp/tap") $(grep -c '^not' "$tmp/tap")" "2 0"
 else
