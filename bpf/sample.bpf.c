@@ -5,9 +5,9 @@
  * Waking the reader at each sample would cost as much again, so the reader wakes by the amount of data and by
  * its own timer.
  *
- * The user stack is walked by tables (unwind.bpf.h). If a process or a file is not known yet, the sample carries
- * the registers and a piece of the stack, and user space continues from there. So new processes need not be
- * announced at once, and only files that samples meet get a table.
+ * The user stack is walked by tables (unwind.bpf.h). If a process or a file is not known yet, the sample
+ * carries the registers and a piece of the stack, and user space continues from there. So new processes need
+ * not be announced at once, and only files that samples meet get a table.
  *
  * No CO-RE relocation here: this object must load on kernels without BTF.
  */
@@ -191,7 +191,10 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	}
 }
 
-/* Bits by enum lang_kind: interpreters whose executables wake the reader, because none of them is known yet. */
+/*
+ * Bits by enum lang_kind:
+ * interpreters whose executables wake the reader, because none of them is known yet.
+ */
 unsigned int lang_unmet SEC(".data") = 0;
 
 /* Is it, by its name, an interpreter? Returns a bit by enum lang_kind, or 0. */

@@ -17,7 +17,10 @@ enum {
 	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that a sample carries at most */
 };
 
-/* Limits of per-CPU rings (percpu.bpf.h): bytes of one, and bytes past its end for a sample that began before. */
+/*
+ * Limits of per-CPU rings (percpu.bpf.h):
+ * bytes of one, and bytes past its end for a sample that began before.
+ */
 enum {
 	SAMPLE_RING_MOST = 2 << 20,
 	SAMPLE_RING_PAST_END = SAMPLE_STACK_MAX + (24 << 10),

@@ -284,8 +284,8 @@ static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned i
 }
 
 /*
- * Walks the user stack from the registers in s->walk. If user space must finish the walk, the sample takes the
- * state and a copy of the stack along.
+ * Walks the user stack from the registers in s->walk. If user space must finish the walk, the sample takes
+ * the state and a copy of the stack along.
  */
 static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
 {

@@ -19,10 +19,16 @@
 #include "bpf/scratch.h"
 #include "common/lang/lang.h"
 
-/* Set before loading. Ids of functions are id_first + CPU + n × id_step, different on each CPU and in each object. */
+/*
+ * Set before loading. Ids of functions are id_first + CPU + n × id_step,
+ * different on each CPU and in each object.
+ */
 const volatile unsigned int id_first = 0, id_step = 1;
 const volatile unsigned int fsbase_at = 0; /* in struct task_struct: thread.fsbase */
-/* The offsets that lead from a task to its executable, as in lang_procs.bpf.c; exec_known 0: they are not known. */
+/*
+ * The offsets that lead from a task to its executable, as in lang_procs.bpf.c;
+ * exec_known 0: they are not known.
+ */
 const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0,
 			    i_sb_at = 0, s_dev_at = 0;
 
@@ -238,7 +244,10 @@ static __always_inline __u32 lang_send_function(struct lang_walk *l, __u32 kind,
 	return id;
 }
 
-/* Copies up to `most` bytes, a power of two less than 64 KiB, of `n` to `to`. Returns their number; 0: unreadable. */
+/*
+ * Copies up to `most` bytes, a power of two less than 64 KiB, of `n` to `to`.
+ * Returns their number; 0: unreadable.
+ */
 static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most)
 {
 	__u32 bytes = n < most ? n : most;
@@ -282,8 +291,8 @@ static __always_inline __u64 lang_specific(const struct lang_image *im, __u32 ke
 }
 
 /*
- * Notes the executable of the process, if the interpreter is in it. In the kernel, because user space sees other
- * numbers of devices and inodes for some file systems.
+ * Notes the executable of the process, if the interpreter is in it. In the kernel, because user space sees
+ * other numbers of devices and inodes for some file systems.
  */
 static __always_inline void lang_learn(const struct lang_image *im, __u32 image, __u64 bias)
 {

@@ -323,8 +323,8 @@ WALK_FN int php_rounds(__u32 unused)
 }
 
 /*
- * opline: the value of the register in which the loop keeps it (Zend/zend_execute.c, ZEND_VM_IP_GLOBAL_REG); 0: the
- * kernel was interrupted.
+ * opline: the value of the register in which the loop keeps it (Zend/zend_execute.c, ZEND_VM_IP_GLOBAL_REG);
+ * 0: the kernel was interrupted.
  */
 static __always_inline void php_walk(struct lang_walk *l, __u64 opline)
 {

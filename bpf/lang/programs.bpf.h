@@ -1,6 +1,7 @@
 /*
- * The programs of all languages: for each, one that walks its frames, appends them to the sample, and calls the end of
- * the sample. They use no part of their context, so the loader gives them the type of the program that calls them.
+ * The programs of all languages: for each, one that walks its frames, appends them to the sample, and calls
+ * the end of the sample. They use no part of their context, so the loader gives them the type of the program
+ * that calls them.
  *
  * The includer defines sample_room, and has included percpu.bpf.h or event_ring.bpf.h.
  */

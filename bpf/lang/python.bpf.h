@@ -50,7 +50,10 @@ static __always_inline void python_lines(struct lang_walk *l, __u64 table)
 	l->out.table = lang_copy(l->out.lines, table + PY_BYTES_DATA, n, LANG_TABLE);
 }
 
-/* Reads and sends the names of a code object. Returns its id; 0: state is set. A global function: verified once. */
+/*
+ * Reads and sends the names of a code object.
+ * Returns its id; 0: state is set. A global function: verified once.
+ */
 WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -158,7 +161,10 @@ static __always_inline int python_begin(struct lang_walk *l, const struct lang_i
 	__u32 key = 0;
 
 	if (im->at[PY_TLS_WORD]) {
-		/* A library: its module's number, and by it the thread's block (System V ABI, TLS, general dynamic). */
+		/*
+		 * A library: its module's number, and by it the thread's block
+		 * (System V ABI, TLS, general dynamic).
+		 */
 		__u64 module = lang_read64(im->text + l->bias + im->at[PY_TLS_WORD] - 1),
 		      fs = lang_thread_pointer();
 		__u64 block = lang_read64(lang_read64(fs + 8) + module * (im->libc == LANG_MUSL ? 8 : 16));

@@ -460,7 +460,10 @@ static __always_inline __u64 ruby_words(const struct lang_walk *l, const struct 
 		return thread - im->at[RB_TLS_FIRST];
 	if (im->at[RB_EC] == RB_EC_OFFSET)
 		return thread + lang_read64(state) + im->at[RB_TLS_FIRST];
-	/* glibc: an array of {block, memory to free}; musl: one of blocks. The second word has its address. */
+	/*
+	 * glibc: an array of {block, memory to free}; musl: one of blocks.
+	 * The second word has its address.
+	 */
 	table = lang_read64(thread + 8);
 	block = lang_read64(table + lang_read64(state) * (im->libc == LANG_MUSL ? 8 : 16));
 	return block ? block + im->at[RB_TLS_FIRST] : 0;

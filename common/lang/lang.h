@@ -2,8 +2,8 @@
  * How the state of an interpreter is laid out: structures only, for BPF and for the host.
  *
  * An image describes one file, an executable or a library that holds an interpreter. The confined worker that
- * reads the file makes it (runtime.h); the BPF programs read the interpreter's memory by it. Offsets that only one
- * language has are numbers in `at`, by an enum of that language (python.h and others).
+ * reads the file makes it (runtime.h); the BPF programs read the interpreter's memory by it. Offsets that
+ * only one language has are numbers in `at`, by an enum of that language (python.h and others).
  */
 #ifndef CPROF_LANG_LANG_H
 #define CPROF_LANG_LANG_H

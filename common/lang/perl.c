@@ -68,8 +68,10 @@ static bool check_places(const struct elf_file *f, const struct lang_image *imag
 bool perl_identify(const struct elf_file *f, struct lang_image *image)
 {
 	struct runtime_symbol s[SYMBOLS] = {
-		[KEY] = { "PL_thr_key", 0, 0 }, [CURCOP] = { "PL_curcop", 0, 0 }, [STACKINFO] = { "PL_curstackinfo", 0, 0 },
-		[REVISION] = { "PL_revision", 0, 0 }, [VERSION] = { "PL_version", 0, 0 }, [SUBVERSION] = { "PL_subversion", 0, 0 },
+		[KEY] = { "PL_thr_key", 0, 0 }, [CURCOP] = { "PL_curcop", 0, 0 },
+		[STACKINFO] = { "PL_curstackinfo", 0, 0 },
+		[REVISION] = { "PL_revision", 0, 0 }, [VERSION] = { "PL_version", 0, 0 },
+		[SUBVERSION] = { "PL_subversion", 0, 0 },
 		[LOOP] = { "Perl_runops_standard", 0, 0 }, [DEBUG_LOOP] = { "Perl_runops_debug", 0, 0 },
 	};
 	bool has_loop;
@@ -95,5 +97,6 @@ bool perl_valid(const struct lang_image *image)
 	const uint32_t *at = image->at;
 
 	return image->state && image->version >> 16 == 5 && at[PERL_KEYED] <= 1 && at[PERL_NAMED_AUX] <= 1 &&
-	       at[PERL_CURCOP] <= OFFSET_MOST && at[PERL_STACKINFO] <= OFFSET_MOST && at[PERL_CURCOP] != at[PERL_STACKINFO];
+	       at[PERL_CURCOP] <= OFFSET_MOST && at[PERL_STACKINFO] <= OFFSET_MOST &&
+	       at[PERL_CURCOP] != at[PERL_STACKINFO];
 }

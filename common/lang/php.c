@@ -75,8 +75,8 @@ static uint32_t find_version(const struct elf_file *f)
 }
 
 /*
- * The loop jumps from handler to handler by a table of some 3,500 labels. The compiler moves the rare ones to a
- * part of their own, which has no symbol in a stripped file. The table has their addresses.
+ * The loop jumps from handler to handler by a table of some 3,500 labels. The compiler moves the rare ones to
+ * a part of their own, which has no symbol in a stripped file. The table has their addresses.
  */
 enum { LABELS_LEAST = 256, RARE_LEAST = 16, LABELS_SECTION = 64 << 20 };
 

@@ -39,10 +39,12 @@ static bool load_block(struct walk *w, uint64_t at, struct slice *payload)
 {
 	size_t got;
 
-	if (!read_at(w->fd, w->block, BLOCK_HEAD, at, &got) || got < BLOCK_HEAD || !block_head_is_good(w->block))
+	if (!read_at(w->fd, w->block, BLOCK_HEAD, at, &got) || got < BLOCK_HEAD ||
+	    !block_head_is_good(w->block))
 		return false;
 	*payload = (struct slice){ w->block + BLOCK_HEAD, le32_load(w->block + 8) };
-	return read_at(w->fd, w->block + BLOCK_HEAD, payload->n, at + BLOCK_HEAD, &got) && got == payload->n &&
+	return read_at(w->fd, w->block + BLOCK_HEAD, payload->n, at + BLOCK_HEAD, &got) &&
+	       got == payload->n &&
 	       le64_load(w->block + 24) == hash_bytes(payload->p, payload->n);
 }
 
@@ -106,7 +108,8 @@ static bool walk_block(struct walk *w, struct cursor records, bool first_only)
 
 	w->time = 0;
 	while (cursor_left(&records) && !(first_only && w->sampled)) {
-		if (!cursor_varint(&records, &type) || type >> 32 || type <= RECORD_SEGMENT || !cursor_slice(&records, &body))
+		if (!cursor_varint(&records, &type) || type >> 32 || type <= RECORD_SEGMENT ||
+		    !cursor_slice(&records, &body))
 			return false;
 		if (type == RECORD_SAMPLE) {
 			if (!walk_samples(w, cursor_over(body.p, body.n), first_only))
@@ -124,12 +127,13 @@ static bool walk_header(struct walk *w, uint64_t at, uint64_t *size, uint32_t *s
 {
 	struct slice payload;
 
-	if (!load_block(w, at, &payload) || w->block[4] != BLOCK_HEADER || w->block[5] || payload.n < BLOCK_VERSION_BYTES ||
-	    le16_load(payload.p + 4) > STREAM_MAJOR)
+	if (!load_block(w, at, &payload) || w->block[4] != BLOCK_HEADER || w->block[5] ||
+	    payload.n < BLOCK_VERSION_BYTES || le16_load(payload.p + 4) > STREAM_MAJOR)
 		return false;
 	*size = BLOCK_HEAD + payload.n;
 	*segment = (uint32_t)le64_load(w->block + 24);
-	return walk_block(w, cursor_over(payload.p + BLOCK_VERSION_BYTES, payload.n - BLOCK_VERSION_BYTES), false) &&
+	return walk_block(w, cursor_over(payload.p + BLOCK_VERSION_BYTES,
+					 payload.n - BLOCK_VERSION_BYTES), false) &&
 	       w->realtime && w->monotonic;
 }
 
@@ -148,7 +152,8 @@ static bool walk_heads(struct walk *w, uint32_t segment, struct segment_extent *
 			return false;
 		if (head[4] == BLOCK_HEADER)
 			return true;
-		if (head[4] != BLOCK_RECORDS || le32_load(head + 12) != segment || le32_load(head + 16) != x->blocks)
+		if (head[4] != BLOCK_RECORDS || le32_load(head + 12) != segment ||
+		    le32_load(head + 16) != x->blocks)
 			return false;
 		*last = x->end;
 		x->end += BLOCK_HEAD + le32_load(head + 8);
@@ -190,7 +195,8 @@ static bool measure_segment(struct walk *w, uint64_t at, struct segment_extent *
 	x->end = at + size;
 	if (!walk_heads(w, segment, x, &last) || last == at || !find_first(w, at + size, x->end))
 		return false;
-	if (!load_block(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) || !w->ended)
+	if (!load_block(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) ||
+	    !w->ended)
 		return false;
 	first = w->sampled ? w->first : w->end;
 	waits = w->waits ? segment_extent_waits(first, w->has_since, w->since) : first;

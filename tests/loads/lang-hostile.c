@@ -66,7 +66,8 @@ struct type PyCode_Type = { .basicsize = 184 };
 const uint64_t Py_Version = 0x030b02f0;
 unsigned char _PyRuntime[4096] = { 1 };
 
-enum { THREAD = 0, CFRAME = 512, FRAMES = 1024, FRAME = 128, CODE = 65536, NAME = 66048, FILE_NAME = 66560, TABLE = 67072 };
+enum { THREAD = 0, CFRAME = 512, FRAMES = 1024, FRAME = 128, CODE = 65536,
+	NAME = 66048, FILE_NAME = 66560, TABLE = 67072 };
 
 static void publish_key(void) { memcpy(_PyRuntime + 596, &key, sizeof(key)); }
 
@@ -100,8 +101,8 @@ static void make_good(int n)
 
 static void empty_frames(void) { put(FRAMES + 32, wrong()); }
 
-static const uint64_t pointers[] = { THREAD + 56, CFRAME + 8, FRAMES + 32, FRAMES + 48, FRAMES + 56, CODE + 8, CODE + 112, CODE + 120,
-				     CODE + 128, CODE + 136 };
+static const uint64_t pointers[] = { THREAD + 56, CFRAME + 8, FRAMES + 32, FRAMES + 48, FRAMES + 56,
+				     CODE + 8, CODE + 112, CODE + 120, CODE + 128, CODE + 136 };
 static const uint64_t lengths[] = { NAME + 16, FILE_NAME + 16, TABLE + 16, NAME + 32, FILE_NAME + 32 };
 enum { CYCLE = FRAMES + FRAME + 48, CYCLE_TO = FRAMES, MANY = 500, AGAIN = CODE + 112 };
 #define TYPE ((uint64_t)(uintptr_t)&PyCode_Type)
@@ -114,8 +115,9 @@ extern uint32_t PL_thr_key;
 const unsigned char PL_revision = 5, PL_version = 36, PL_subversion = 0;
 uint32_t PL_thr_key = 1;
 
-enum { THREAD = 0, STACK = 512, STACK2 = 640, COP = 768, CONTEXTS = 1024, CONTEXT = 104, CODE = 65536, BODY = 65600, GLOB = 65792,
-	GLOB_BODY = 65856, GLOB_GP = 65984, KEY = 66112, HASH = 66176, HASH_BODY = 66240, FILE_NAME = 66368 };
+enum { THREAD = 0, STACK = 512, STACK2 = 640, COP = 768, CONTEXTS = 1024, CONTEXT = 104,
+	CODE = 65536, BODY = 65600, GLOB = 65792, GLOB_BODY = 65856, GLOB_GP = 65984,
+	KEY = 66112, HASH = 66176, HASH_BODY = 66240, FILE_NAME = 66368 };
 
 static void publish_key(void) { PL_thr_key = key; }
 
@@ -144,7 +146,8 @@ static void make_good(int n)
 	put(CONTEXTS, 2);
 	for (int i = 1; i <= n; i++) {
 		put(CONTEXTS + i * CONTEXT, 9);
-		put(CONTEXTS + i * CONTEXT + 16, in_arena(COP) + 1024); /* another COP than that of the innermost frame */
+		/* another COP than that of the innermost frame */
+		put(CONTEXTS + i * CONTEXT + 16, in_arena(COP) + 1024);
 		put(CONTEXTS + i * CONTEXT + 48, i > 1);
 		put(CONTEXTS + i * CONTEXT + 72, in_arena(CODE));
 	}
@@ -166,9 +169,12 @@ static void make_good(int n)
 
 static void empty_frames(void) { put32(STACK + 32, UINT32_MAX); }
 
-static const uint64_t pointers[] = { THREAD + 208, THREAD + 224, STACK + 8, STACK + 16, COP + 48, CONTEXTS + 120, CONTEXTS + 176, CODE,
-				     BODY + 56, GLOB, GLOB + 16, GLOB_BODY + 32, GLOB_BODY + 40, GLOB_GP + 56, HASH, HASH_BODY + 32 };
-static const uint64_t lengths[] = { STACK + 32, STACK + 40, KEY, HASH_BODY + 56, CODE + 8, CONTEXTS + 104, STACK2 + 32 };
+static const uint64_t pointers[] = { THREAD + 208, THREAD + 224, STACK + 8, STACK + 16, COP + 48,
+				     CONTEXTS + 120, CONTEXTS + 176, CODE, BODY + 56, GLOB,
+				     GLOB + 16, GLOB_BODY + 32, GLOB_BODY + 40, GLOB_GP + 56,
+				     HASH, HASH_BODY + 32 };
+static const uint64_t lengths[] = { STACK + 32, STACK + 40, KEY, HASH_BODY + 56, CODE + 8, CONTEXTS + 104,
+				    STACK2 + 32 };
 enum { CYCLE = STACK + 16, CYCLE_TO = STACK, MANY = 500, AGAIN = BODY + 48 };
 #define TYPE (uint64_t)9
 #define LOOP Perl_runops_standard
@@ -203,7 +209,8 @@ static void *flicker(void *page)
 	memcpy(copy, page, PAGE);
 	while (!done) {
 		munmap(page, PAGE);
-		if (mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+		if (mmap(page, PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
 			memcpy(page, copy, PAGE);
 	}
 	return NULL;
@@ -258,7 +265,8 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	arena = mmap(NULL, WORDS * 8 + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (arena == MAP_FAILED || munmap(arena + WORDS, 2 * PAGE) != 0 || pthread_key_create(&key, NULL) != 0)
+	if (arena == MAP_FAILED || munmap(arena + WORDS, 2 * PAGE) != 0 ||
+	    pthread_key_create(&key, NULL) != 0)
 		return 1;
 	make_good(3);
 	publish_key();

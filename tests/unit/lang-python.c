@@ -120,7 +120,10 @@ static bool check_cut(uint32_t version, struct slice t, uint32_t first, uint32_t
 	return !python_line(version, t, first, offset, &line) || line == want;
 }
 
-/* Each line: version, first line, table (- if empty), then OFFSET:LINE, line 0 where there is none. The last line is "end". */
+/*
+ * Each line: version, first line, table (- if empty), then OFFSET:LINE, line 0 where there is none.
+ * The last line is "end".
+ */
 static int compare_lines(void)
 {
 	static uint8_t table[1 << 20];

@@ -76,8 +76,10 @@ static void put_others(struct emit *e)
 		uint64_t period = event_period(o);
 
 		emit_record(e, (struct record){ .type = RECORD_EVENT,
-						.event = { EVENT_OTHERS + i, slice_of(o->name), slice_of("events"), period,
-							   period ? 0 : (uint64_t)e->engine->rate.hertz * 1000 } });
+						.event = { EVENT_OTHERS + i, slice_of(o->name),
+							   slice_of("events"), period,
+							   period ? 0 :
+							   (uint64_t)e->engine->rate.hertz * 1000 } });
 	}
 }
 
@@ -144,7 +146,8 @@ void emit_segment(struct emit *e, uint64_t now)
 	probe_labels_restart(&e->labels);
 	perf_maps_restart(e->jitmaps);
 	jit_dumps_restart(e->jitdumps);
-	emit_record(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
+	emit_record(e, (struct record){ .type = RECORD_SEGMENT,
+					.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }
@@ -152,8 +155,10 @@ void emit_segment(struct emit *e, uint64_t now)
 bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
-	       e->stacks.tree.n_nodes >= SEGMENT_NODES || (e->runtimes && script_functions_full(&e->runtimes->functions)) ||
-	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
+	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
+	       (e->runtimes && script_functions_full(&e->runtimes->functions)) ||
+	       writer_segment_bytes(e->w) >=
+	       SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
 }
 
 bool emit_awaits(const struct emit *e, const struct change_effect *effect)
@@ -179,12 +184,14 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 }
 
 /* Writes a tick, or a sample of another event. */
-static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
+static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t,
+			       const struct stack *stack)
 {
 	bool tick = s->what == SAMPLE_TICK;
 	struct record r = { .type = RECORD_SAMPLE,
-			    .sample = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
-					.thread = t->id, .weight = s->weight ? s->weight : e->period } };
+			    .sample = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event,
+					.cpu = s->cpu, .thread = t->id,
+					.weight = s->weight ? s->weight : e->period } };
 
 	if (!stacks_nodes(&e->stacks, t->proc, stack, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
@@ -245,7 +252,8 @@ static void put_jitmap(void *arg, uint64_t watched, uint64_t generation, const u
 	struct proc *p = (struct proc *)(uintptr_t)watched;
 
 	emit_process(sink->e, p);
-	emit_record(sink->e, (struct record){ .type = RECORD_JITMAP, .jitmap = { sink->now, p->id, generation, { data, n } } });
+	emit_record(sink->e, (struct record){ .type = RECORD_JITMAP,
+					      .jitmap = { sink->now, p->id, generation, { data, n } } });
 	sink->bytes += n;
 }
 
@@ -297,7 +305,8 @@ void emit_dumps(struct emit *e, struct queue *q, bool all)
 	struct dump_sink sink = { .q = q };
 	size_t before = q->bytes.n;
 
-	while (jit_dumps_poll(e->jitdumps, queue_code, &sink) > 0 && (all || q->bytes.n - before < JIT_STEP_BYTES))
+	while (jit_dumps_poll(e->jitdumps, queue_code, &sink) > 0 &&
+	       (all || q->bytes.n - before < JIT_STEP_BYTES))
 		;
 	buf_release(&sink.item);
 }
@@ -312,8 +321,10 @@ void emit_code(struct emit *e, const struct item *i, const void *bytes)
 	/* If the segment does not have the process, the file is read from its start once it has. */
 	if (p && p->serial == c.serial && p->segment == e->segment)
 		emit_record(e, (struct record){ .type = RECORD_JITCODE,
-						.jitcode = { i->time, p->id, c.kind, c.address, c.size, c.old,
-							     { (const uint8_t *)bytes + sizeof(c), i->n - sizeof(c) } } });
+						.jitcode = { i->time, p->id, c.kind, c.address,
+							     c.size, c.old,
+							     { (const uint8_t *)bytes + sizeof(c),
+							       i->n - sizeof(c) } } });
 }
 
 static void put_code(void *arg, uint64_t watched, const struct jitfile_code *c)
@@ -323,7 +334,8 @@ static void put_code(void *arg, uint64_t watched, const struct jitfile_code *c)
 
 	if (p->segment == e->segment)
 		emit_record(e, (struct record){ .type = RECORD_JITCODE,
-						.jitcode = { c->time, p->id, c->kind, c->address, c->size, c->old, c->name } });
+						.jitcode = { c->time, p->id, c->kind, c->address,
+							     c->size, c->old, c->name } });
 }
 
 void emit_gone(struct emit *e, struct proc *p)
@@ -361,7 +373,8 @@ void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcom
 
 void emit_tally(struct emit *e, uint64_t now, size_t event, enum outcome outcome, uint64_t count)
 {
-	emit_record(e, (struct record){ .type = RECORD_TALLY, .tally = { now, EVENT_OTHERS + event, outcome, count } });
+	emit_record(e, (struct record){ .type = RECORD_TALLY,
+					.tally = { now, EVENT_OTHERS + event, outcome, count } });
 }
 
 void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count)

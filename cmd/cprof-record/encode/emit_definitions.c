@@ -18,8 +18,8 @@ static uint64_t file_id(struct emit *e, uint32_t file)
 		x->segment = e->segment;
 		x->id = e->next_file++;
 		emit_record(e, (struct record){ .type = RECORD_FILE,
-						.file = { x->id, x->major, x->minor, x->inode, x->generation, x->build_id,
-							  x->path } });
+						.file = { x->id, x->major, x->minor, x->inode, x->generation,
+							  x->build_id, x->path } });
 	}
 	return x->id;
 }
@@ -37,10 +37,11 @@ static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
 /* A JIT compiler's code is in memory that has no file on disk. */
 static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 {
-	if (p->jit_segment == e->segment || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
-			       e->procs->exes[m->file - 1].inode + e->procs->exes[m->file - 1].build_id.n != 0 &&
-			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/memfd:", 7) != 0 &&
-			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/dev/", 5) != 0))
+	if (p->jit_segment == e->segment ||
+	    (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
+	     e->procs->exes[m->file - 1].inode + e->procs->exes[m->file - 1].build_id.n != 0 &&
+	     strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/memfd:", 7) != 0 &&
+	     strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/dev/", 5) != 0))
 		return;
 	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
 		return; /* [vdso], [vsyscall], [uprobes] */
@@ -53,7 +54,8 @@ void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t 
 	uint64_t file = file_id(e, m->file);
 
 	emit_record(e, (struct record){ .type = RECORD_MAPPING,
-					.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
+					.mapping = { time, p->id, m->start, m->end - m->start, m->offset,
+						     m->prot, file } });
 	watch_jit(e, p, m);
 	watch_dump(e, p, m);
 }
@@ -81,7 +83,8 @@ void emit_process(struct emit *e, struct proc *p)
 	p->cgroup = 0;
 	e->processes++;
 	emit_record(e, (struct record){ .type = RECORD_PROCESS,
-					.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
+					.process = { p->id, p->time, p->pid, 0, parent, p->start,
+						     p->generation, p->via } });
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		if (parent && !exec)
 			watch_jit(e, p, m); /* the dump that is mapped there is the parent's */
@@ -102,7 +105,8 @@ void emit_task(struct emit *e, struct task *t, uint64_t time)
 		return;
 	t->segment = e->segment;
 	t->id = e->next_thread++;
-	emit_record(e, (struct record){ .type = RECORD_THREAD, .thread = { t->id, time, t->proc->id, t->tid } });
+	emit_record(e, (struct record){ .type = RECORD_THREAD,
+					.thread = { t->id, time, t->proc->id, t->tid } });
 	emit_comm(e, t, time);
 }
 
@@ -119,7 +123,8 @@ void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
 		if (!path)
 			return;
 		idmap_set(&e->said_cgroups, cgroup, 0);
-		emit_record(e, (struct record){ .type = RECORD_CGROUP, .cgroup = { cgroup, slice_of(path) } });
+		emit_record(e, (struct record){ .type = RECORD_CGROUP,
+						.cgroup = { cgroup, slice_of(path) } });
 	}
 	emit_record(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
 }
@@ -130,7 +135,8 @@ static void put_vdso(struct emit *e)
 
 	if (vdso_image(&image, &id))
 		emit_record(e, (struct record){ .type = RECORD_IMAGE,
-						.image = { slice_of("[vdso]"), buf_view(&id), buf_view(&image) } });
+						.image = { slice_of("[vdso]"), buf_view(&id),
+							   buf_view(&image) } });
 	buf_release(&image);
 	buf_release(&id);
 }
@@ -148,7 +154,8 @@ static bool put_ksym(struct emit *e, uint64_t address, uint64_t time)
 	buf_slice(&key, s.name);
 	if (!key.failed && !intern_find(&e->said_ksyms, buf_view(&key), &id) &&
 	    intern_add(&e->said_ksyms, buf_view(&key), &id))
-		emit_record(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
+		emit_record(e, (struct record){ .type = RECORD_KSYM,
+						.ksym = { time, s.address, s.size, s.name, s.module } });
 	buf_release(&key);
 	return true;
 }
@@ -185,12 +192,14 @@ static uint64_t write_function(struct emit *e, struct function *f)
 	if (s->segment != e->segment) {
 		s->segment = e->segment;
 		s->id = e->next_script++;
-		emit_record(e, (struct record){ .type = RECORD_SCRIPT, .script = { s->id, s->language, 0, s->path } });
+		emit_record(e, (struct record){ .type = RECORD_SCRIPT,
+						.script = { s->id, s->language, 0, s->path } });
 	}
 	if (f->segment != e->segment) {
 		f->segment = e->segment;
 		f->id = e->next_function++;
-		emit_record(e, (struct record){ .type = RECORD_FUNCTION, .function = { f->id, s->id, f->name, f->line, f->flags } });
+		emit_record(e, (struct record){ .type = RECORD_FUNCTION,
+						.function = { f->id, s->id, f->name, f->line, f->flags } });
 	}
 	return f->id;
 }
@@ -199,7 +208,8 @@ static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_
 {
 	uint64_t at = frame->address >> 32;
 	struct function *f = at ? &e->runtimes->functions.items[at - 1] : NULL;
-	struct record r = { .type = RECORD_LANG_FRAME, .lang_frame = { .id = id, .process = frame->process } };
+	struct record r = { .type = RECORD_LANG_FRAME,
+			    .lang_frame = { .id = id, .process = frame->process } };
 
 	if (f) {
 		r.lang_frame.function = write_function(e, f);
@@ -255,12 +265,14 @@ void emit_tree(struct emit *e, const struct proc *p, uint64_t time)
 			continue;
 		}
 		emit_record(e, (struct record){ .type = RECORD_FRAME,
-						.frame = { e->said_frames, f->process, f->kind, f->address } });
+						.frame = { e->said_frames, f->process, f->kind,
+							   f->address } });
 	}
 	for (; e->said_nodes < e->stacks.tree.n_nodes; e->said_nodes++) {
 		const struct calltree_node *n = &e->stacks.tree.nodes[e->said_nodes];
 
-		emit_record(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
+		emit_record(e, (struct record){ .type = RECORD_NODE,
+						.node = { e->said_nodes, n->parent, n->frame } });
 	}
 }
 

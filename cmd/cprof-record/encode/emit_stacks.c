@@ -36,29 +36,36 @@ void stacks_restart(struct stacks *st)
 }
 
 /* Returns frame number i; 0 is the leaf. */
-static struct calltree_frame frame_at(const struct stacks *st, const uint64_t *address, int i, uint64_t process)
+static struct calltree_frame frame_at(const struct stacks *st, const uint64_t *address, int i,
+				      uint64_t process)
 {
 	bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
 
 	if (process && (address[i] & STACK_LANG))
-		return (struct calltree_frame){ script_functions_at(&st->runtimes->functions, address[i] & ~STACK_LANG), process, STACK_FRAME_LANG };
-	return (struct calltree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
+		return (struct calltree_frame){
+			script_functions_at(&st->runtimes->functions, address[i] & ~STACK_LANG),
+			process, STACK_FRAME_LANG };
+	return (struct calltree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process,
+					exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
 /* Returns the cache entry for the callers of a leaf. */
-static struct callers *callers_of(const struct stacks *st, const uint64_t *callers, size_t n, uint64_t process)
+static struct callers *callers_of(const struct stacks *st, const uint64_t *callers, size_t n,
+				  uint64_t process)
 {
 	return &st->callers[(hash_bytes(callers, n * sizeof(*callers)) + process) % CALLERS];
 }
 
-static bool is_recent(const struct callers *r, const uint64_t *callers, size_t n, uint64_t process, enum root root)
+static bool is_recent(const struct callers *r, const uint64_t *callers, size_t n, uint64_t process,
+		      enum root root)
 {
 	return r->node && r->n == n && r->process == process && r->root == root &&
 	       memcmp(r->addresses, callers, n * sizeof(*callers)) == 0;
 }
 
 /* Returns the node of all frames but the leaf; 0: out of memory. */
-static uint32_t walk_callers(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root root)
+static uint32_t walk_callers(struct stacks *st, const uint64_t *address, int n, uint64_t process,
+			     enum root root)
 {
 	uint32_t node = root;
 
@@ -73,7 +80,8 @@ static uint32_t walk_callers(struct stacks *st, const uint64_t *address, int n, 
 }
 
 /* The same, by a cache. Most callers came recently: comparing all costs less than finding one in the tree. */
-static uint32_t find_callers(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root root)
+static uint32_t find_callers(struct stacks *st, const uint64_t *address, int n, uint64_t process,
+			     enum root root)
 {
 	size_t others = (size_t)n - 1;
 	struct callers *r;
@@ -154,9 +162,12 @@ static enum root no_user_stack(struct stacks *st, const struct sample_head *s, c
 }
 
 /* Adds the frames of an interpreted language, which are at the end of the sample. */
-static void add_languages(const struct stacks *st, const struct sample_head *s, const struct proc *p, struct user_stack *out)
+static void add_languages(const struct stacks *st, const struct sample_head *s, const struct proc *p,
+			  struct user_stack *out)
 {
-	const uint8_t *at = (const void *)((const uint64_t *)(s + 1) + (s->kernel_n > 0 ? s->kernel_n : 0) + (s->user_n > 0 ? s->user_n : 0));
+	const uint8_t *at = (const void *)((const uint64_t *)(s + 1) +
+					   (s->kernel_n > 0 ? s->kernel_n : 0) +
+					   (s->user_n > 0 ? s->user_n : 0));
 
 	if (!st->runtimes || out->n == 0)
 		return;
@@ -166,7 +177,8 @@ static void add_languages(const struct stacks *st, const struct sample_head *s, 
 }
 
 /* Takes a stack walked by tables, which says itself how it ended. */
-static enum stack_state take_by_table(struct stacks *st, const struct sample_head *s, struct proc *p, struct user_stack *out)
+static enum stack_state take_by_table(struct stacks *st, const struct sample_head *s, struct proc *p,
+				      struct user_stack *out)
 {
 	uint64_t leaf = out->addresses[0] & ~SAMPLE_EXACT;
 
@@ -184,7 +196,8 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 	return STACK_READY;
 }
 
-static void take_by_fp(struct stacks *st, const struct sample_head *s, const struct proc *p, struct user_stack *out)
+static void take_by_fp(struct stacks *st, const struct sample_head *s, const struct proc *p,
+		       struct user_stack *out)
 {
 	bool in_exec = out->n > 0 && is_in_exec(s, out->addresses[0], p);
 	int n = in_exec ? 0 : out->n;
@@ -205,13 +218,16 @@ static void take_by_fp(struct stacks *st, const struct sample_head *s, const str
 
 static bool is_raw_hit(const struct stacks *st, const struct sample_head *s)
 {
-	return s->what == SAMPLE_EVENT && s->event < st->options->n_events && st->options->events[s->event].raw;
+	return s->what == SAMPLE_EVENT && s->event < st->options->n_events &&
+	       st->options->events[s->event].raw;
 }
 
-static void take_kernel(struct stacks *st, const struct sample_head *s, const uint64_t *address, struct stack *out)
+static void take_kernel(struct stacks *st, const struct sample_head *s, const uint64_t *address,
+			struct stack *out)
 {
 	const struct options *o = st->options;
-	int asked = (int)(is_raw_hit(st, s) ? o->hit_depth : o->chain_depth), skip = 0, n = s->kernel_n > 0 ? s->kernel_n : 0;
+	int asked = (int)(is_raw_hit(st, s) ? o->hit_depth : o->chain_depth), skip = 0,
+	    n = s->kernel_n > 0 ? s->kernel_n : 0;
 
 	if (s->what == SAMPLE_STACK && n > 0)
 		skip = s->event ? kernel_frames_returning(&st->frames, address, n) :
@@ -223,10 +239,12 @@ static void take_kernel(struct stacks *st, const struct sample_head *s, const ui
 	if (n > 0)
 		out->kernel_end = n >= asked || n - skip >= (int)o->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
 	else
-		out->kernel_end = st->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
+		out->kernel_end = st->options->user_only ? ROOT_NOT_ASKED :
+				  has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
 }
 
-enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out)
+enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, struct proc *p, uint64_t *room,
+			     struct stack *out)
 {
 	const uint64_t *address = (const void *)(s + 1);
 	int n = s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX;
@@ -241,7 +259,8 @@ enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, str
 	return STACK_READY;
 }
 
-static bool find_half(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root end, uint64_t *out)
+static bool find_half(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root end,
+		      uint64_t *out)
 {
 	*out = n > 0 ? find_leaf(st, address, n, process, end) : end;
 	return n <= 0 || *out >= NODE_FIRST;
@@ -255,7 +274,8 @@ static bool add_label(struct stacks *st, const struct proc *p, uint32_t label, u
 	return *node >= NODE_FIRST;
 }
 
-bool stacks_nodes(struct stacks *st, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel)
+bool stacks_nodes(struct stacks *st, const struct proc *p, const struct stack *stack, uint64_t *user,
+		  uint64_t *kernel)
 {
 	return find_half(st, stack->user.addresses, stack->user.n, p->id, (enum root)stack->user.end, user) &&
 	       (!stack->label || add_label(st, p, stack->label, user)) &&

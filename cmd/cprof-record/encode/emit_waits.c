@@ -22,7 +22,8 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 			    .sample = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
 					.user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN } };
 
-	if (site && !wait_sites_nodes(&e->stacks, e->segment, site, t->proc, &r.sample.user, &r.sample.kernel))
+	if (site && !wait_sites_nodes(&e->stacks, e->segment, site, t->proc, &r.sample.user,
+				      &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	emit_cgroup(e, t->proc, site ? site->cgroup : 0, w->head.time);
 	emit_tree(e, t->proc, w->head.time);

@@ -44,7 +44,10 @@ static void publish_image(struct runtimes *r, uint32_t i)
 	buf_release(&why);
 }
 
-/* Interpreters and their libraries are asked for at once: a short program may end before a stack needs their table. */
+/*
+ * Interpreters and their libraries are asked for at once:
+ * a short program may end before a stack needs their table.
+ */
 static bool looks_like_interpreter(struct slice path)
 {
 	static const char *const names[] = { "python", "libpython", "ruby", "libruby",

@@ -1,8 +1,9 @@
 /*
  * Interpreters: the files that hold one, and the processes that run them.
  *
- * The worker that makes a file's unwind table finds the interpreter in it. From then on, mappings of the file, forks
- * and execs tell which processes run it; the BPF programs learn the same, by themselves at fork and exec.
+ * The worker that makes a file's unwind table finds the interpreter in it. From then on, mappings of the
+ * file, forks and execs tell which processes run it; the BPF programs learn the same, by themselves at fork
+ * and exec.
  */
 #ifndef CPROF_RECORD_LANG_RUNTIMES_H
 #define CPROF_RECORD_LANG_RUNTIMES_H
@@ -42,12 +43,15 @@ void runtimes_restart(struct runtimes *r);
 
 /* Set in an address of a user stack that is a frame of a language: the sample's frame, without LANG_ENTRY. */
 #define STACK_LANG (1ull << 62)
-/* A frame without a function: its state, from LANG_POSITION_SHIFT on, and there from this bit on its language. */
+/*
+ * A frame without a function: its state, from LANG_POSITION_SHIFT on,
+ * and there from this bit on its language.
+ */
 enum { STACK_LANG_STATE_BITS = 8 };
 
 /*
- * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's loop
- * runs come directly above the loop's frame. room has space for LANG_FRAMES more. time: the sample's.
+ * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's
+ * loop runs come directly above the loop's frame. room has space for LANG_FRAMES more. time: the sample's.
  */
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
 		    uint64_t time, struct user_stack *out);

@@ -102,7 +102,10 @@ static void place_run(struct merge *m)
 		put_frame(m);
 }
 
-/* Places the frames outside of the innermost machine stack. The caller's machine frames are on another one, unseen. */
+/*
+ * Places the frames outside of the innermost machine stack.
+ * The caller's machine frames are on another one, unseen.
+ */
 static void place_outer_stacks(struct merge *m)
 {
 	int inner = 0;
@@ -132,7 +135,10 @@ static int count_loops(const struct merge *m, const struct user_stack *out)
 	return n;
 }
 
-/* Is the outer end of this stack missing? A walk that frame pointers guide ends in made code as if it were the root. */
+/*
+ * Is the outer end of this stack missing?
+ * A walk that frame pointers guide ends in made code as if it were the root.
+ */
 static bool is_cut(const struct runtimes *r, const struct proc *p, const struct user_stack *out)
 {
 	return (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) ||
@@ -148,9 +154,9 @@ static enum lang_state missing_state(const struct runtimes *r, const struct proc
 }
 
 /*
- * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing is aligned
- * at the leaf: the calls that have no loop come first. So do all calls if the file does not show its loop, because the
- * leaf is then right. A call that has just begun has a loop, but no frame of its own.
+ * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing
+ * is aligned at the leaf: the calls that have no loop come first. So do all calls if the file does not show
+ * its loop, because the leaf is then right. A call that has just begun has a loop, but no frame of its own.
  */
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
 		    uint64_t time, struct user_stack *out)
@@ -179,7 +185,10 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	place_outer_stacks(&m);
 	runs = count_runs(&m);
 	if (runs > loops && m.image->language == LANG_RUBY) {
-		/* YJIT's code calls no function of its own for a method of Ruby: it is as the loop, one frame for a call */
+		/*
+		 * YJIT's code calls no function of its own for a method of Ruby:
+		 * it is as the loop, one frame for a call
+		 */
 		m.compiled = true;
 		loops = count_loops(&m, out);
 	}

@@ -1,5 +1,6 @@
 /*
- * Functions of interpreted languages, as the BPF programs have sent them: from the ids of samples to names and lines.
+ * Functions of interpreted languages, as the BPF programs have sent them: from the ids of samples to names
+ * and lines.
  *
  *	script_functions_take(fs, f);	// struct lang_function, by bpf_lang_drain
  *	at = script_functions_at(fs, frame);	// of a sample: the function and its line, as one number
@@ -43,8 +44,8 @@ struct script_functions {
 };
 
 /*
- * Beyond these limits all functions are forgotten, and those that still run are sent again. Until that is done, at the
- * next segment, twice as many bytes are taken; further functions are lost.
+ * Beyond these limits all functions are forgotten, and those that still run are sent again. Until that is
+ * done, at the next segment, twice as many bytes are taken; further functions are lost.
  */
 enum { FUNCTIONS_BYTES = 32 << 20, FUNCTIONS_IDS = 1 << 19 };
 
@@ -56,8 +57,8 @@ void script_functions_clear(struct script_functions *fs);
 bool script_functions_full(const struct script_functions *fs);
 void script_functions_take(struct script_functions *fs, const struct lang_function *f);
 /*
- * Returns the function and the line of a sample's frame: index + 1 in bits 32 to 61, line in bits 0 to 31; without a
- * function, the frame's position as it is.
+ * Returns the function and the line of a sample's frame: index + 1 in bits 32 to 61, line in bits 0 to 31;
+ * without a function, the frame's position as it is.
  */
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame);
 

@@ -19,8 +19,8 @@
 #include "common/base/array.h"
 
 /*
- * A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event, and a probe has
- * one for each of its places in the code.
+ * A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event, and a
+ * probe has one for each of its places in the code.
  */
 struct counter {
 	unsigned int cpu;
@@ -87,7 +87,8 @@ static void choose_program(const struct one *e)
 		bpf_program__set_autoload(all[i], all[i] == program_of(e));
 }
 
-static void configure_event(struct bpf_events *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
+static void configure_event(struct bpf_events *c, const struct one *e, const struct sample_bpf *sample,
+			    bool by_tables)
 {
 	const struct options *o = c->o;
 	struct event_bpf *b = e->bpf;
@@ -118,12 +119,14 @@ static bool share_maps(const struct bpf_events *c, const struct one *e, const st
 {
 	const struct event_bpf *first = c->items[0].bpf;
 	struct event_bpf *b = e->bpf;
-	const struct bpf_beside_map ring[] = { { b->maps.ring, first->maps.ring }, { b->maps.scratches, first->maps.scratches } };
+	const struct bpf_beside_map ring[] = { { b->maps.ring, first->maps.ring },
+					       { b->maps.scratches, first->maps.scratches } };
 
 	const struct one *alike = first_alike(c, e);
 	const struct bpf_beside_map calls = { b->maps.calls, alike->bpf->maps.calls };
 
-	return bpf_beside_share(b, sample) && (b == first || bpf_beside_reuse(ring, sizeof(ring) / sizeof(ring[0]))) &&
+	return bpf_beside_share(b, sample) &&
+	       (b == first || bpf_beside_reuse(ring, sizeof(ring) / sizeof(ring[0]))) &&
 	       (alike == e || bpf_beside_reuse(&calls, 1));
 }
 
@@ -133,8 +136,9 @@ static bool load_programs(struct bpf_events *c, struct one *e, const struct samp
 	int prototype = -1, saved;
 
 	if (first) {
-		prototype = bpf_scratch_configure(&c->scratches, e->bpf->maps.scratches, (uint32_t)c->possible,
-						SAMPLE_STACK_MAX - MEMORY_EVENT_STACK);
+		prototype = bpf_scratch_configure(&c->scratches, e->bpf->maps.scratches,
+						  (uint32_t)c->possible,
+						  SAMPLE_STACK_MAX - MEMORY_EVENT_STACK);
 		if (prototype < 0)
 			return false;
 	}
@@ -210,8 +214,8 @@ static void measure_probe(struct bpf_events *c, struct one *e)
 	e->bpf->bss->trap_ns = e->cost.ns;
 }
 
-struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
-			     bool by_tables, struct buf *error)
+struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_list *online,
+				   const struct sample_bpf *sample, bool by_tables, struct buf *error)
 {
 	struct bpf_events *c = calloc(1, sizeof(*c));
 
@@ -254,8 +258,10 @@ void bpf_events_languages(const struct bpf_events *c, struct bpf_lang *l)
 		if (!e->bpf->rodata->has_calls)
 			continue;
 		if (first_alike(c, e) == e)
-			bpf_lang_add_hook(l, &(struct bpf_lang_hook){ program_of(e), e->bpf->maps.calls, c->items[0].bpf->maps.scratches,
-								      c->items[0].bpf->maps.ring, e->bpf->rodata->stack_limit, NULL });
+			bpf_lang_add_hook(l, &(struct bpf_lang_hook){ program_of(e), e->bpf->maps.calls,
+								      c->items[0].bpf->maps.scratches,
+								      c->items[0].bpf->maps.ring,
+								      e->bpf->rodata->stack_limit, NULL });
 		bpf_lang_finish(e->bpf->maps.calls, (uint32_t)i, e->bpf->progs.finish_event);
 	}
 }
@@ -303,7 +309,8 @@ void bpf_events_close(struct bpf_events *c)
 /* The program sees each single event, unless the event is counted in hardware. */
 static void make_attr(const struct bpf_events *c, const struct event *e, struct perf_event_attr *attr)
 {
-	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type, .config = e->config, .disabled = 1 };
+	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type,
+					  .config = e->config, .disabled = 1 };
 	if (e->kind == EVENT_HARDWARE && !e->count) {
 		attr->freq = 1;
 		attr->sample_freq = c->rate.hertz;
@@ -475,7 +482,8 @@ static uint64_t left_out(const struct one *e)
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(bpf_program__fd(program_of(e)), &info, &size) == 0 ? info.recursion_misses : 0;
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program_of(e)), &info, &size) == 0 ?
+	       info.recursion_misses : 0;
 }
 
 struct uprobe_cost bpf_events_cost(const struct bpf_events *c, size_t event)

@@ -1,5 +1,6 @@
 /*
- * The BPF programs that walk interpreted languages, and their maps. Nothing is loaded until the first image comes.
+ * The BPF programs that walk interpreted languages, and their maps. Nothing is loaded until the first image
+ * comes.
  *
  *	struct bpf_lang *l = bpf_lang_new(options, sample);
  *
@@ -46,8 +47,8 @@ void bpf_lang_add_hook(struct bpf_lang *l, const struct bpf_lang_hook *hook);
 bool bpf_lang_finish(struct bpf_map *calls, uint32_t event, const struct bpf_program *program);
 
 /*
- * Publishes an image under an index below LANG_IMAGES, after loading the programs of its language. False: error is a
- * sentence, or empty if it was returned before.
+ * Publishes an image under an index below LANG_IMAGES, after loading the programs of its language. False:
+ * error is a sentence, or empty if it was returned before.
  */
 bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error);
 /* Publishes a process; proc NULL: it is gone, or runs no interpreter. */
@@ -56,7 +57,10 @@ void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *pro
 void bpf_lang_restart(struct bpf_lang *l);
 
 typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
-/* Passes on the functions that were sent. Call it after the samples are drained: then it has those that they name. */
+/*
+ * Passes on the functions that were sent.
+ * Call it after the samples are drained: then it has those that they name.
+ */
 void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg);
 /* Returns a descriptor that is readable when many functions are pending; -1: nothing is loaded yet. */
 int bpf_lang_ring(const struct bpf_lang *l);

@@ -25,7 +25,8 @@ struct offcpu {
 	struct bpf_scratch scratches; /* by CPU, then the iterator's */
 };
 
-static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
+static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample,
+		      bool by_tables, int cpus)
 {
 	bpf_map__set_max_entries(b->maps.ring, o->memory.off_cpu_ring);
 	b->rodata->ring_bytes = o->memory.off_cpu_ring;
@@ -49,8 +50,9 @@ static bool choose_cpus(struct offcpu *o, const struct options *options)
 /* The iterator's scratch follows those of the CPUs. */
 static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 {
-	int prototype = bpf_scratch_configure(&o->scratches, o->bpf->maps.scratches, (uint32_t)o->possible + 1,
-					    SAMPLE_STACK_MAX - MEMORY_OFF_CPU_STACK);
+	int prototype = bpf_scratch_configure(&o->scratches, o->bpf->maps.scratches,
+					      (uint32_t)o->possible + 1,
+					      SAMPLE_STACK_MAX - MEMORY_OFF_CPU_STACK);
 	bool loaded;
 	int saved;
 
@@ -64,8 +66,8 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 }
 
 /* exact: with on_back. */
-static bool load_object(struct offcpu *o, const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
-			bool by_tables, bool exact)
+static bool load_object(struct offcpu *o, const struct options *options, const struct cpu_list *online,
+			const struct sample_bpf *sample, bool by_tables, bool exact)
 {
 	o->bpf = offcpu_bpf__open();
 	if (!o->bpf)
@@ -86,7 +88,8 @@ static bool load_object(struct offcpu *o, const struct options *options, const s
 /* Attaches an empty program where on_back would go. Loading all other programs in vain would cost more. */
 static bool returns_are_heard(void)
 {
-	struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } };
+	struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
+				      { .code = BPF_JMP | BPF_EXIT } };
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_TRACE_FEXIT);
 	const char *asked = getenv("CPROF_OFF_CPU");
 	int id, program, link = -1;
@@ -113,13 +116,13 @@ static void say_why(struct buf *error)
 	int saved = errno;
 
 	diagnose_bpf(saved, &why);
-	buf_printf(error, "--off-cpu is not available%s: %s", refusal_program() ? "" : " (it requires BTF and Linux 5.19 or newer)",
-		   buf_cstr(&why));
+	buf_printf(error, "--off-cpu is not available%s: %s",
+		   refusal_program() ? "" : " (it requires BTF and Linux 5.19 or newer)", buf_cstr(&why));
 	buf_release(&why);
 }
 
-struct offcpu *offcpu_open(const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
-			   bool by_tables, struct buf *error)
+struct offcpu *offcpu_open(const struct options *options, const struct cpu_list *online,
+			   const struct sample_bpf *sample, bool by_tables, struct buf *error)
 {
 	struct offcpu *o = calloc(1, sizeof(*o));
 
@@ -148,7 +151,8 @@ void offcpu_languages(const struct offcpu *o, struct bpf_lang *l)
 {
 	if (!o->bpf->rodata->has_calls)
 		return;
-	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ o->bpf->progs.on_switch, o->bpf->maps.calls, o->bpf->maps.scratches, o->bpf->maps.ring,
+	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ o->bpf->progs.on_switch, o->bpf->maps.calls,
+						      o->bpf->maps.scratches, o->bpf->maps.ring,
 						      o->bpf->rodata->stack_limit, "sched_switch" });
 	bpf_lang_finish(o->bpf->maps.calls, 0, o->bpf->progs.finish_switch);
 }
@@ -187,10 +191,12 @@ static bool run_iterator(struct offcpu *o, enum look what)
 
 bool offcpu_begin(struct offcpu *o, struct buf *error)
 {
-	struct bpf_program *const programs[] = { o->bpf->progs.on_new, o->bpf->progs.on_first, o->bpf->progs.on_exec,
-						 o->bpf->progs.on_rename, o->bpf->progs.on_switch, o->bpf->progs.on_wakeup };
-	struct bpf_link **const links[] = { &o->bpf->links.on_new, &o->bpf->links.on_first, &o->bpf->links.on_exec,
-					    &o->bpf->links.on_rename, &o->bpf->links.on_switch, &o->bpf->links.on_wakeup };
+	struct bpf_program *const programs[] = { o->bpf->progs.on_new, o->bpf->progs.on_first,
+						 o->bpf->progs.on_exec, o->bpf->progs.on_rename,
+						 o->bpf->progs.on_switch, o->bpf->progs.on_wakeup };
+	struct bpf_link **const links[] = { &o->bpf->links.on_new, &o->bpf->links.on_first,
+					    &o->bpf->links.on_exec, &o->bpf->links.on_rename,
+					    &o->bpf->links.on_switch, &o->bpf->links.on_wakeup };
 
 	errno = 0;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
