@@ -240,7 +240,8 @@ $(BUILD)/tests/lang-hostile $(BUILD)/tests/lang-hostile-perl $(BUILD)/tests/phph
 
 # Tests of the recorder link those of its modules that work alone.
 SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \
-	config/memory_plan source/queue source/dither process/jit_budget process/jit_dumps process/perf_maps unwind/table_queue unwind/table_worker))
+	config/memory_plan source/queue source/dither process/jit_budget process/jit_dumps \
+	process/perf_maps unwind/table_queue unwind/table_worker))
 
 $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
@@ -438,9 +439,12 @@ check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 # Checks pages and scripts with mandoc and shellcheck. SC1091: a sourced file is checked by itself; SC2046:
 # words are meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: a sourced file uses
 # or sets the variable.
-SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
+SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows \
+	$(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
-	$(addprefix tests/arm64/,check root) tests/house/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch) tests/lib/interpreters \
+	$(addprefix tests/arm64/,check root) tests/house/awks \
+	$(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) \
+	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch) tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:
