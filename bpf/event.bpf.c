@@ -349,7 +349,11 @@ int on_raw(void *ctx)
 SEC("kprobe")
 int on_probe(struct bpf_perf_event_data *ctx)
 {
-	count_event(ctx, 1, ctx);
+	struct bpf_perf_event_data *regs = ctx;
+
+	/* Otherwise the compiler concludes that the context is NULL where no user code was interrupted. */
+	asm volatile("" : "+r"(regs));
+	count_event(ctx, 1, regs);
 	return 0;
 }
 

@@ -341,10 +341,12 @@ static __always_inline __u32 ruby_position(__u64 pc, __u64 code, __u32 words)
 	return at ? at - 1 : 0;
 }
 
+/* In bytes, after the frame: on the program's own stack they would be too much for seven calls. */
+enum { RB_READ_ENV = RB_CFP_MOST, RB_READ_ISEQ = RB_READ_ENV + 24 };
+
 /* Appends the frame in bytes. Returns false if there is no room. */
 static __always_inline int ruby_push(struct lang_walk *l)
 {
-	__u64 env[3] = { 0 }, iseq[3] = { 0 };
 	__u64 at = lang_field(l, RB_CFP_ISEQ), ep = lang_field(l, RB_CFP_EP), class = 0, key, sign, magic,
 	      finish;
 	__u32 position;
@@ -352,20 +354,20 @@ static __always_inline int ruby_push(struct lang_walk *l)
 
 	if (at == 0)
 		return 1;
-	if (bpf_probe_read_user(env, sizeof(env), (const void *)(ep - 16)))
+	if (bpf_probe_read_user(l->bytes + RB_READ_ENV, 24, (const void *)(ep - 16)))
 		return lang_push(l, 0, LANG_STATE_UNREADABLE, 0);
-	magic = env[2] & RB_MAGIC;
+	magic = lang_field(l, RB_READ_ENV + 16) & RB_MAGIC;
 	if (magic == RB_CFUNC || magic == RB_IFUNC || magic == RB_DUMMY)
 		return 1;
-	finish = env[2] & RB_FINISH ? LANG_ENTRY : 0;
-	if (bpf_probe_read_user(iseq, sizeof(iseq), (const void *)at) ||
-	    (iseq[0] & RB_IMEMO) != RB_IMEMO_ISEQ ||
-	    bpf_probe_read_user(l->object, RB_BODY_HEAD, (const void *)iseq[2]))
+	finish = lang_field(l, RB_READ_ENV + 16) & RB_FINISH ? LANG_ENTRY : 0;
+	if (bpf_probe_read_user(l->bytes + RB_READ_ISEQ, 24, (const void *)at) ||
+	    (lang_field(l, RB_READ_ISEQ) & RB_IMEMO) != RB_IMEMO_ISEQ ||
+	    bpf_probe_read_user(l->object, RB_BODY_HEAD, (const void *)lang_field(l, RB_READ_ISEQ + 16)))
 		return lang_push(l, 0, LANG_STATE_UNREADABLE, finish);
 	l->words[RB_ENTRY_OF] = 0;
 	l->words[RB_ENV] = ep;
 	if (magic == RB_METHOD)
-		class = ruby_entry(env[0], &l->words[RB_ENTRY_OF]);
+		class = ruby_entry(lang_field(l, RB_READ_ENV), &l->words[RB_ENTRY_OF]);
 	key = at + class * 0x9e3779b97f4a7c15ull;
 	sign = ((lang_object(l, RB_BODY_CODE) * 31 + lang_object(l, RB_BODY_PATH)) * 31 +
 		lang_object(l, RB_BODY_LABEL)) *
@@ -375,7 +377,7 @@ static __always_inline int ruby_push(struct lang_walk *l)
 				 lang_object32(l, RB_BODY_WORDS));
 	id = lang_find_id(l, LANG_RUBY, key, sign);
 	if (!id)
-		id = ruby_name(key, sign, iseq[2]);
+		id = ruby_name(key, sign, lang_field(l, RB_READ_ISEQ + 16));
 	if (id > 0)
 		return lang_push(l, id, position, finish);
 	return lang_push(l, 0, -id, finish);
