@@ -113,6 +113,7 @@ offline: $(TOOLS:%=$(BIN)/%)
 ## check-cpus           runs the recorder on many CPUs, in emulation; CPUS="ONLINE/POSSIBLE ..."
 ## check-bpf            loads the BPF objects of each clang that apt offers, in KERNELS
 ## check-bpf-here       loads those of four clangs in the running kernel
+## check-languages      records known programs with interpreters of Debian's releases, unpacked side by side
 ## check-distros        runs README's commands in roots of Debian's DISTROS="bookworm trixie sid"
 ## check-arm64          compares the output of the offline programs for arm64 and for this machine
 ## dist                 packs the source and the static programs, into build/dist
@@ -421,6 +422,13 @@ check-bpf-here: $(BUILD)/kernels/load
 
 .PHONY: guest check-kernels check-kernels-arm64 check-cpus check-bpf check-bpf-here bpf-objects
 
+# Downloads interpreters and checks their images, lines and recordings. Requires root.
+check-languages: all $(TEST_PROGRAMS)
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/check
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/record
+
+.PHONY: check-languages
+
 # Runs the README's commands in bare roots of Debian's releases, made by debootstrap. Requires root.
 DISTROS ?= bookworm trixie sid
 
@@ -444,7 +452,7 @@ SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload co
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
 	$(addprefix tests/arm64/,check root) tests/house/awks \
 	$(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) \
-	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch) tests/lib/interpreters \
+	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch record) tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:
