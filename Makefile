@@ -298,7 +298,8 @@ soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
 
 # Runs the whole recorder as in permanent use, for half an hour: rotation, clock steps, kills.
 soak: all $(TEST_PROGRAMS)
-	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(if $(filter command line environment,$(origin SOAK_SECONDS)),$(SOAK_SECONDS),1800) \
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) \
+		SOAK_SECONDS=$(if $(filter command line environment,$(origin SOAK_SECONDS)),$(SOAK_SECONDS),1800) \
 		tests/cmd/record-always.t
 
 .PHONY: verify-unwind verify-sym soak-unwind soak
@@ -330,7 +331,8 @@ clean:
 # Records and draws a workload whose profile is known.
 $(BUILD)/contrib/%: contrib/%.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -std=gnu11 $(ROOTFLAGS) $(WARN) -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $<
+	$(call say,CC)$(CC) -std=gnu11 $(ROOTFLAGS) $(WARN) -O2 -g -fno-omit-frame-pointer \
+		-D_GNU_SOURCE -o $@ $<
 
 demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
@@ -466,4 +468,5 @@ bpftool:
 .PHONY: demo bench fuzz lint bpftool
 .SECONDARY:
 # Not all of $(BUILD): it may hold system roots, which have files *.d of their own.
--include $(shell find $(addprefix $(BUILD)/,obj bpf tests fuzz) $(wildcard $(BUILD)/kernels/*.d) -name '*.d' -type f 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,obj bpf tests fuzz) $(wildcard $(BUILD)/kernels/*.d) \
+	-name '*.d' -type f 2>/dev/null)
