@@ -3,6 +3,8 @@
  * percpu.bpf.h or of event_ring.bpf.h, one of which is included before. The maps of walk_maps.bpf.h belong to
  * the sampling object, which lends them to the others.
  *
+ * One step is in common/walk/walk.h.
+ *
  * The includer fills the registers of the walk itself, because their location differs.
  */
 #ifndef CPROF_BPF_UNWIND_H

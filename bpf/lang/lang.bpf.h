@@ -2,13 +2,14 @@
  * Reads the frames of interpreted languages from the memory of the sampled thread: the parts that all
  * languages share. Include percpu.bpf.h or event_ring.bpf.h before.
  *
- * The sampling program takes the machine's frames and calls lang_find by a tail call; this calls the program
- * of the process's language, which appends frames to the sample; that calls the sampling program's end. So a
- * machine without interpreters pays one test of a word, and a language is verified and loaded only when the
- * first of its processes is met.
+ * Three tail calls follow each other. The sampling program takes the machine's frames and calls lang_find.
+ * lang_find calls the program of the process's language. That program appends its frames and calls the end of
+ * the sampling program. So a machine without interpreters pays one test of a word, and a language is verified
+ * and loaded only when the first of its processes is met.
  *
- * The names of a function are read at its first sight, in the running thread: read later from outside, up to
- * 88 % of them were gone. They go into the ring lang_ring before a sample refers to them.
+ * The program reads a function's names in the running thread when it first meets the function. When names
+ * were read later from outside, up to 88 % were gone. Names go into the ring lang_ring before a sample refers
+ * to them.
  *
  * No CO-RE relocation: offsets in the kernel's structures come from BTF by way of rodata.
  */

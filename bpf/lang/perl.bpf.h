@@ -8,10 +8,10 @@
  * are not. A frame has the line of the COP that runs: the interpreter's current one in the
  * innermost frame, and the COP that the context has saved in all others.
  *
- * PL_runops runs once for each context that returns to C code, which is one without a next
- * operator. Two more calls of it have no context of their own. The block of a sort, and code in a
- * pattern, have no frame. An eval in code that C code has called outside an eval runs in a loop of
- * its own (docatch in pp_ctl.c).
+ * PL_runops runs once for each context that returns to C code: its next operator is NULL. Two calls
+ * run code without a frame: the block of a sort, and code in a pattern that belongs to the sub
+ * around it. An eval in code that C code has called outside an eval runs in a loop of its own
+ * (docatch in pp_ctl.c).
  *
  * Before a name is read, the object must have the type of a sub: a pointer may be stale, or the
  * context half made.

@@ -1,10 +1,11 @@
 /*
  * Walks the frames of PHP, 7.4 to 8.5, from EG(current_execute_data) to the script's outermost code.
  *
- * A function is known by its code: closures and traits copy the rest. Request after request, an allocator
- * gives the same addresses to other functions. So the sign of a function has the hash of its path, which PHP
- * keeps, and the numbers of its lines and oplines; and the hash of its name if it is from eval(), whose code
- * has no line of its own.
+ * The address of its code identifies a function, because closures and traits copy everything else. In a later
+ * request, the allocator may give the same address to another function. An address is therefore stored with a
+ * signature (lang_known.sign): the hash of the path (PHP keeps this hash), the first and the last line, the
+ * number of oplines, and the address of the name. For code from eval(), which has no line of its own, the
+ * hash of the name replaces the name's address.
  *
  * PHP's own functions (array_map) get frames unless the symbols of the file name their machine code.
  */

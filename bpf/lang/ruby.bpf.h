@@ -1,11 +1,11 @@
 /*
- * Walks the control frames of Ruby, 2.7 to 4.0: an array at the end of the VM's stack, from the frame
- * of the running method to the end. Frames of C functions are left out, because the machine's stack
- * has these by their names.
+ * Walks the control frames of Ruby, 2.7 to 4.0. They are an array at the end of the VM's stack. The
+ * walk goes from the running method's frame to the end of the array. Frames of C functions are left
+ * out, because the machine's stack already names them.
  *
- * A name is that of the instruction sequence (iseq). The class is that of the method entry which the
- * frame's environment leads to. Each object must be of its type before its members are trusted: the
- * iseq of some frames is a different object.
+ * A name is that of the instruction sequence (iseq). The class comes from the method entry that the
+ * frame's environment, or one around it, points to. The type of an object is checked before its
+ * members are used, because the iseq pointer of some frames points to another object.
  */
 #ifndef CPROF_BPF_LANG_RUBY_H
 #define CPROF_BPF_LANG_RUBY_H

@@ -1,9 +1,10 @@
 /*
  * How the state of an interpreter is laid out: structures only, for BPF and for the host.
  *
- * An image describes one file, an executable or a library that holds an interpreter. The confined worker that
- * reads the file makes it (runtime.h); the BPF programs read the interpreter's memory by it. Offsets that
- * only one language has are numbers in `at`, by an enum of that language (python.h and others).
+ * An image describes one file, an executable or a library that holds an interpreter. The worker in the
+ * sandbox that reads the file makes the image (runtime.h). The BPF programs use the image to read the
+ * interpreter's memory. Offsets that only one language has are numbers in `at`, by an enum of that language
+ * (python.h and others).
  */
 #ifndef CPROF_LANG_LANG_H
 #define CPROF_LANG_LANG_H
@@ -41,7 +42,11 @@ struct lang_image {
 /* A process that runs an interpreter. */
 struct lang_proc {
 	__u32 image; /* index among the images */
-	__u32 learn; /* set by user space: the program is to note the process's executable, for exec */
+	/*
+	 * Set by user space: asks the BPF program to record the process's executable, so that it recognizes
+	 * the file at exec.
+	 */
+	__u32 learn;
 	__u64 bias; /* run-time address less linked address */
 };
 

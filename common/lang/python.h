@@ -22,15 +22,15 @@ enum python_at {
 	PY_TAGGED,        /* pointers in frames have tags in their low bits */
 	/*
 	 * 3.15 in a library: the thread state's address is at `offset` in the library's block of thread-local
-	 * variables, and the block's number is in a word of the library, which the loader sets. glibc: a
-	 * thread's blocks are in words of 16 bytes from *(thread pointer + 8) on; musl: in words of 8 bytes.
+	 * variables. The loader writes the block's number into a word of the library. *(thread pointer + 8)
+	 * is the thread's array of block addresses (DTV). Its entries have 16 bytes in glibc, 8 in musl.
 	 */
 	PY_TLS_WORD,      /* 1 + address of the word less image->text; 0: none */
 	PY_TLS_OFFSET,
 	/*
-	 * 1 + index of the first of image->loops that loops[0] calls: these run a part of the loop on top of
-	 * its frame (handlers of an interpreter that is made of tail calls, and ".part" functions). 0: there
-	 * is none.
+	 * 1 + index of the first range that loops[0] calls. This range and later ones run parts of the loop
+	 * in machine frames of their own (handlers of a tail-call interpreter, ".part" functions). 0: no such
+	 * range.
 	 */
 	PY_LOOP_CALLED,
 	PY_AT,

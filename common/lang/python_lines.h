@@ -7,8 +7,8 @@
  *	if (python_line(0x030b02, table, first_line, offset, &line))
  *		...
  *
- * version: as in struct lang_image. offset: as the BPF programs report it, bytes from the start of the
- * bytecode from 3.11 on, the frame's f_lasti before; in 3.10, f_lasti counts code units of two bytes.
+ * version: as in struct lang_image. offset: the BPF programs' position. Since 3.11, bytes from the start of
+ * the bytecode; before, the frame's f_lasti. In 3.10, f_lasti counts code units of two bytes.
  *
  * Returns false if the position has no line, and after the end of a table that was cut at LANG_TABLE bytes.
  *

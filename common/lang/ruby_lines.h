@@ -10,9 +10,9 @@
  * the position has no line, as some that Ruby adds, and if the table was cut before.
  *
  * The table is made by the BPF program (bpf/lang/ruby.bpf.h) and begins with two numbers of 32 bits:
- * entries, and words of the sequence. If there are several entries, iseq.c's struct succ_index_table
- * follows, a set of the positions at which an entry begins; it ranks each position among them. Then
- * come the entries, struct iseq_insn_info_entry of iseq.h, each beginning with the line.
+ * entries, and words of the sequence. With several entries, struct succ_index_table (iseq.c) follows: the
+ * set of positions at which entries begin. It gives the rank of a position, and so its entry. Then come
+ * the entries, struct iseq_insn_info_entry of iseq.h, each beginning with the line.
  */
 #ifndef CPROF_LANG_RUBY_LINES_H
 #define CPROF_LANG_RUBY_LINES_H

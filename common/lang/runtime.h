@@ -6,8 +6,8 @@
  *	if (runtime_identify(f, &image))	// f of elf_open()
  *		...image.usable, image.language, image.version...
  *
- * Files are untrusted. By a wrong image the BPF programs read nothing, or nonsense, from processes of this
- * file, and they check each read. runtime_valid checks an image that comes from another process.
+ * Files are untrusted. With a wrong image, the BPF programs read nothing or nonsense from processes of this
+ * file. They check each read. runtime_valid checks an image that comes from another process.
  */
 #ifndef CPROF_LANG_RUNTIME_H
 #define CPROF_LANG_RUNTIME_H
@@ -20,8 +20,8 @@ bool runtime_identify(const struct elf_file *f, struct lang_image *image);
 bool runtime_valid(const struct lang_image *image);
 
 /*
- * One language: fills the image, which has text. Returns false if the file does not hold it. The other
- * function checks a usable image: each offset that the BPF programs rely on.
+ * X_identify fills the image; image->text is already set. It returns false if the file holds no X. X_valid
+ * checks each offset of a usable image that the BPF programs rely on.
  */
 bool python_identify(const struct elf_file *f, struct lang_image *image);
 bool python_valid(const struct lang_image *image);

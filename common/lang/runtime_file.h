@@ -22,8 +22,9 @@ struct runtime_symbol {
 };
 
 /*
- * Finds defined symbols in .dynsym. .symtab is only read for those that are missing if .dynsym has one of
- * them, or if the file is static: interpreters export their interface, and most files are none.
+ * Finds defined symbols in .dynsym. Reads .symtab for missing symbols only if .dynsym has one of the others,
+ * or if the file is static. Interpreters export their symbols, so for most other files .symtab need not be
+ * read.
  */
 void runtime_symbols(const struct elf_file *f, struct runtime_symbol *symbols, size_t n);
 /* Calls visit for each defined symbol of .symtab. */

@@ -8,7 +8,7 @@
  *	if (probe_is(text) && probe_find(&p, text, &error) != EVENT_FOUND)
  *		...error is as of event_find...
  *
- * The file is opened with the rights of the user who names it, and the kernel gets the descriptor, so it
+ * probe_find opens the file with the user's rights (host_user_begin). The kernel gets the descriptor, so it
  * probes the file that was read.
  */
 #ifndef CPROF_RECORD_CONFIG_PROBE_SPEC_H

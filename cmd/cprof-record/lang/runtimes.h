@@ -1,9 +1,8 @@
 /*
  * Interpreters: the files that hold one, and the processes that run them.
  *
- * The worker that makes a file's unwind table finds the interpreter in it. From then on, mappings of the
- * file, forks and execs tell which processes run it; the BPF programs learn the same, by themselves at fork
- * and exec.
+ * The worker that makes a file's unwind table finds the interpreter in it. Mappings of this file, forks and
+ * execs then show which processes run it. At fork and exec, the BPF programs find this out themselves.
  */
 #ifndef CPROF_RECORD_LANG_RUNTIMES_H
 #define CPROF_RECORD_LANG_RUNTIMES_H
@@ -41,17 +40,21 @@ void runtimes_drain(struct runtimes *r);
 /* Forgets all functions; those that still run are sent again. */
 void runtimes_restart(struct runtimes *r);
 
-/* Set in an address of a user stack that is a frame of a language: the sample's frame, without LANG_ENTRY. */
+/*
+ * This bit marks an entry of a user stack that is a language frame instead of an address. The other bits are
+ * the sample's frame, without LANG_ENTRY and LANG_STACK.
+ */
 #define STACK_LANG (1ull << 62)
 /*
- * A frame without a function: its state, from LANG_POSITION_SHIFT on,
- * and there from this bit on its language.
+ * A frame without a function has its state at bit LANG_POSITION_SHIFT. Its language is STACK_LANG_STATE_BITS
+ * bits higher.
  */
 enum { STACK_LANG_STATE_BITS = 8 };
 
 /*
  * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's
- * loop runs come directly above the loop's frame. room has space for LANG_FRAMES more. time: the sample's.
+ * loop runs come directly above the loop's frame. `out` must have space for LANG_FRAMES more addresses. time:
+ * that of the sample.
  */
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
 		    uint64_t time, struct user_stack *out);

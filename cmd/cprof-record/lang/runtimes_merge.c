@@ -1,3 +1,7 @@
+/*
+ * Merges a language's frames into the machine's stack. Each call of the interpreter's loop has a frame in the
+ * machine's stack. The outermost language frame that this call runs is marked LANG_ENTRY.
+ */
 #include <string.h>
 
 #include "bpf/sample.h"

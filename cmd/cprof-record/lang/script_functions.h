@@ -5,7 +5,8 @@
  *	script_functions_take(fs, f);	// struct lang_function, by bpf_lang_drain
  *	at = script_functions_at(fs, frame);	// of a sample: the function and its line, as one number
  *
- * A function is interned by its contents, so one that is sent again, or runs in many processes, is one.
+ * Functions are interned by their contents. A function that is sent again, or runs in many processes, is
+ * stored once.
  */
 #ifndef CPROF_RECORD_LANG_SCRIPT_FUNCTIONS_H
 #define CPROF_RECORD_LANG_SCRIPT_FUNCTIONS_H
@@ -44,8 +45,8 @@ struct script_functions {
 };
 
 /*
- * Beyond these limits all functions are forgotten, and those that still run are sent again. Until that is
- * done, at the next segment, twice as many bytes are taken; further functions are lost.
+ * Beyond these limits, all functions are forgotten at the next segment, and those that still run are sent
+ * again. Until then, functions are taken up to twice these limits; further ones are lost.
  */
 enum { FUNCTIONS_BYTES = 32 << 20, FUNCTIONS_IDS = 1 << 19 };
 

@@ -43,12 +43,16 @@ enum { BPF_LANG_HOOKS = 5 }; /* ticks; events of three types; waits */
 
 /* Adds a kind. Call it before the first image; the first one is that of the ticks. */
 void bpf_lang_add_hook(struct bpf_lang *l, const struct bpf_lang_hook *hook);
-/* Makes the program the end of the samples of this event (otherwise 0). */
+/*
+ * Registers the program that finishes samples of this event. event: its index among those of -e; 0 for ticks
+ * and waits.
+ */
 bool bpf_lang_finish(struct bpf_map *calls, uint32_t event, const struct bpf_program *program);
 
 /*
- * Publishes an image under an index below LANG_IMAGES, after loading the programs of its language. False:
- * error is a sentence, or empty if it was returned before.
+ * Publishes an image under an index below LANG_IMAGES, after loading the programs of its language. If loading
+ * fails, returns false and fills error with a sentence. Leaves error empty if loading of this language failed
+ * before.
  */
 bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error);
 /* Publishes a process; proc NULL: it is gone, or runs no interpreter. */
@@ -58,8 +62,8 @@ void bpf_lang_restart(struct bpf_lang *l);
 
 typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
 /*
- * Passes on the functions that were sent.
- * Call it after the samples are drained: then it has those that they name.
+ * Passes on the functions that were sent. Call it after the samples are drained: the functions that these
+ * samples name have then arrived.
  */
 void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg);
 /* Returns a descriptor that is readable when many functions are pending; -1: nothing is loaded yet. */
