@@ -23,7 +23,7 @@ enum {
  */
 enum {
 	SAMPLE_RING_MOST = 2 << 20,
-	SAMPLE_RING_PAST_END = SAMPLE_STACK_MAX + (24 << 10),
+	SAMPLE_RING_PAST_END = SAMPLE_STACK_MAX + (20 << 10),
 };
 
 /* How the user stack was walked. */

@@ -20,6 +20,9 @@ enum {
 #define SCRATCH_DATA (ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8)
 #endif
 
+_Static_assert(sizeof(struct sample_record) + ADDRESSES + sizeof(struct sample_state) + LANG_FRAMES * 8 <= 20 << 10,
+	       "MEMORY_ADDRESSES of memory_plan.h is enough");
+
 /*
  * The state of one CPU. The members that each sample touches are adjacent, from the last page of memory on:
  * at 99 Hz the CPU has to look up each page that is touched. The map's values end with the data.

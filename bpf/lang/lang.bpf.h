@@ -72,7 +72,7 @@ struct lang_walk {
 	__u32 image, pid, n, fresh;
 	__u32 ids; /* ids given by this CPU so far */
 	__u32 pad;
-	__u64 frames[LANG_FRAMES];
+	__u64 frames[LANG_SLOTS];
 	unsigned char bytes[LANG_FRAME_READ + 8];
 	unsigned char object[LANG_OBJECT + 8];
 	struct lang_function out;
@@ -170,7 +170,7 @@ static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 positi
 
 	if (n >= LANG_FRAMES)
 		return 0;
-	l->frames[n & (LANG_FRAMES - 1)] =
+	l->frames[n & (LANG_SLOTS - 1)] =
 		id | (__u64)(position & LANG_POSITION_MOST) << LANG_POSITION_SHIFT | entry;
 	l->n = n + 1;
 	return 1;
@@ -182,7 +182,7 @@ static __always_inline void lang_mark(struct lang_walk *l, __u64 mark)
 	__u32 n = l->n - 1;
 
 	if (n < LANG_FRAMES)
-		l->frames[n & (LANG_FRAMES - 1)] |= mark;
+		l->frames[n & (LANG_SLOTS - 1)] |= mark;
 }
 
 /* Marks the frame that was appended last as the outermost one of its call of the loop. */

@@ -56,7 +56,8 @@ struct lang_file {
 };
 
 enum {
-	LANG_FRAMES = 512, /* frames of a sample, at most */
+	LANG_FRAMES = 448, /* frames of a sample, at most: with them it fits into MEMORY_ADDRESSES */
+	LANG_SLOTS = 512,  /* the next power of two */
 	LANG_NEW = 32,     /* new functions whose names one sample reads, at most */
 	LANG_NAME = 256, LANG_PATH = 512, LANG_TABLE = 16 << 10, /* bytes of texts, at most */
 };

@@ -21,7 +21,7 @@ is "  no stack is longer than the limit" "$(awk '
 	$1 == "lang-frame" { lang[value("id")] = 1 }
 	$1 == "node" { deep[value("id")] = deep[value("parent")] + (value("frame") in lang) }
 	$1 == "sample" && deep[value("user")] > most { most = deep[value("user")] }
-	END { print most }' "$tmp/dump")" 512
+	END { print most }' "$tmp/dump")" 448
 
 php=$(command -v "${PHP:-php}") || { skip "programs in PHP" "php is not installed"; done_testing; }
 known=$top/tests/loads/known.php

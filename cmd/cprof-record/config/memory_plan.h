@@ -49,7 +49,7 @@ struct memory {
 enum {
 	MEMORY_PERCPU_MOST = 2 << 20,
 	MEMORY_SCRATCH = 46 << 10, /* a program's memory on a CPU: sizeof(struct scratch) without its data */
-	MEMORY_ADDRESSES = 24 << 10, /* a sample's head and longest stacks; also the room past a ring's end */
+	MEMORY_ADDRESSES = 20 << 10, /* a sample's head and longest stacks; also the room past a ring's end */
 	MEMORY_OFF_CPU_STACK = 32 << 10, /* as memory.stack, for waits */
 	MEMORY_EVENT_STACK = 8 << 10,    /* as memory.stack, for other events */
 };
