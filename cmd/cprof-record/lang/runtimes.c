@@ -33,41 +33,51 @@ static uint32_t add_image(struct runtimes *r, const struct lang_image *image)
 
 static void publish_image(struct runtimes *r, uint32_t i)
 {
-	struct buf why = { 0 };
-
-	if (r->published[i] || !r->images[i].usable || !(r->options->languages >> r->images[i].language & 1))
-		return;
-	r->published[i] = bpf_lang_image(r->bpf, i, &r->images[i], &why);
-	if (why.n && r->complaint.n == 0)
-		buf_printf(&r->complaint, "frames of %s are missing: %s",
-			   language_name(r->images[i].language), buf_cstr(&why));
-	buf_release(&why);
+	if (!r->published[i] && r->images[i].usable && r->options->languages >> r->images[i].language & 1)
+		r->published[i] = bpf_lang_image(r->bpf, i, &r->images[i], &r->complaint);
 }
 
 /*
  * Interpreters and their libraries are asked for at once:
  * a short program may end before a stack needs their table.
  */
-static bool looks_like_interpreter(struct slice path)
+static enum lang_kind language_by_name(struct slice path)
 {
-	static const char *const names[] = { "python", "libpython", "ruby", "libruby",
-					     "php",    "libphp",    "perl", "libperl" };
 	struct slice base = slice_base(path);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (slice_begins(base, names[i]))
-			return true;
+	if (slice_begins(base, "lib"))
+		base = (struct slice){ base.p + 3, base.n - 3 };
+	for (unsigned int i = LANG_NONE + 1; i < LANG_KINDS; i++) {
+		if (slice_begins(base, language_name(i)))
+			return i;
 	}
-	return false;
+	return LANG_NONE;
 }
 
 static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
 {
 	const struct exe *x = m->file ? &r->procs->exes[m->file - 1] : NULL;
+	enum lang_kind language = x && x->table == 0 ? language_by_name(x->path) : LANG_NONE;
 
-	if (x && x->table == 0 && looks_like_interpreter(x->path) &&
-	    table_cache_number(r->tables, m->file - 1))
-		table_cache_want(r->tables, p, m, host_mono_ns());
+	if (language == LANG_NONE || !table_cache_number(r->tables, m->file - 1))
+		return;
+	table_cache_want(r->tables, p, m, host_mono_ns());
+	r->expected |= 1u << language;
+}
+
+/* Loads the programs of expected languages while a worker reads their file: each takes some 15 ms. */
+static void load_expected(struct runtimes *r)
+{
+	bool reading = false;
+
+	for (size_t i = 0; i < TABLE_CACHE_WORKERS; i++)
+		reading = reading || r->tables->workers[i].owner >= 0;
+	for (unsigned int i = LANG_NONE + 1; reading && i < LANG_KINDS; i++) {
+		if (r->expected & r->options->languages & 1u << i)
+			bpf_lang_load(r->bpf, i, &r->complaint);
+	}
+	if (reading)
+		r->expected = 0;
 }
 
 void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
@@ -151,6 +161,8 @@ void runtimes_drain(struct runtimes *r)
 {
 	int ring = bpf_lang_ring(r->bpf);
 
+	if (r->expected)
+		load_expected(r);
 	if (ring >= 0 && !r->watched) {
 		epoll_ctl(r->epoll, EPOLL_CTL_ADD, ring,
 			  &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });

@@ -24,6 +24,7 @@ struct runtimes {
 	uint32_t n;
 	int epoll; /* lent: wakes the recorder when many functions are pending */
 	bool watched;
+	uint32_t expected; /* bits by enum lang_kind: a file with such a name was mapped, and is being read */
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 };
 

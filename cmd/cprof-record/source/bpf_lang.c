@@ -311,18 +311,27 @@ static bool load_language(struct bpf_lang *l, uint32_t language)
 	return true;
 }
 
-bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error)
+bool bpf_lang_load(struct bpf_lang *l, uint32_t language, struct buf *error)
 {
-	if (l->failed[LANG_NONE] || l->failed[image->language])
+	struct buf why = { 0 };
+
+	if (l->failed[LANG_NONE] || l->failed[language])
 		return false;
 	errno = 0;
-	if (!load_language(l, image->language)) {
-		l->failed[image->language] = true;
-		l->failed[LANG_NONE] = !l->ring;
-		diagnose_bpf(errno, error);
-		return false;
-	}
-	return bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image,
+	if (load_language(l, language))
+		return true;
+	l->failed[language] = true;
+	l->failed[LANG_NONE] = !l->ring;
+	diagnose_bpf(errno, &why);
+	buf_printf(error, "frames of %s are missing: %s", language_name(language), buf_cstr(&why));
+	buf_release(&why);
+	return false;
+}
+
+bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error)
+{
+	return bpf_lang_load(l, image->language, error) &&
+	       bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image,
 				   BPF_ANY) == 0;
 }
 

@@ -60,6 +60,12 @@ void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *pro
 /* Forgets all functions: each is sent again with its next sample. */
 void bpf_lang_restart(struct bpf_lang *l);
 
+/*
+ * Loads the programs of a language before its first image comes. False: error is a sentence, or stays as it
+ * is if loading of this language failed before.
+ */
+bool bpf_lang_load(struct bpf_lang *l, uint32_t language, struct buf *error);
+
 typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
 /*
  * Passes on the functions that were sent. Call it after the samples are drained: the functions that these
