@@ -30,7 +30,8 @@
 #include "common/base/le.h"
 #include "tests/lib/check.h"
 
-enum { MAGIC = 0x74777063, HEAD = 16, ANSWER_FD = 3, LONG = 60000, PLAIN_USER = 1234 };
+/* HEAD: 16 bytes, then a word and an image */
+enum { MAGIC = 0x74777063, HEAD = 20 + sizeof(struct lang_image), ANSWER_FD = 3, LONG = 60000, PLAIN_USER = 1234 };
 
 enum deed {
 	ABORT, TRAP, SPIN, WAIT, EXIT, GREEDY, SHORT, MAGICLESS, LONGER, SHORTER, UNKNOWN, WITH_BYTES, WITHOUT_BYTES, HUGE_FILE,
@@ -42,11 +43,14 @@ static uint64_t deed_inodes[DEEDS];
 
 static void answer_raw(uint32_t magic, uint32_t result, uint64_t length, const void *bytes, size_t n)
 {
+	struct lang_image image = { .language = 99 }; /* there is no such language */
 	uint8_t head[HEAD];
 
 	le32_store(head, magic);
 	le32_store(head + 4, result);
 	le64_store(head + 8, length);
+	le32_store(head + 16, 1);
+	memcpy(head + 20, &image, sizeof(image));
 	if (write(ANSWER_FD, head, HEAD) != HEAD || write(ANSWER_FD, bytes, n) != (ssize_t)n)
 		_exit(99);
 	_exit(0);
@@ -565,6 +569,7 @@ static void test_confined(struct worker *w)
 		return;
 	table_worker_ask(w, 2, deed_fds[ESCAPE]);
 	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.table.n == 1, "there is no way out");
+	check(!a.has_image, "an image that cannot be is not taken");
 	if (a.table.n > 1)
 		printf("# %s\n", (const char *)a.table.p);
 	table_worker_ask(w, 3, deed_fds[GREEDY]);
