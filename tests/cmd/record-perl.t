@@ -43,20 +43,28 @@ calls() {
 		sed "s/.*;\(main::[^;]*;Perl_pp_.*;$1\);main::spin.*/\1/" |
 		tr ';' '\n' | grep -v '^\[' | tr '\n' ' '
 }
-like "a comparison is above the sort" "$(calls main::by_number)" \
+# native TEXT GOT WANT: as like, where perl's own functions have names: from 5.40 on it exports few of them
+native() {
+	if grep -q 'Perl_pp_sort' "$tmp/all"; then
+		like "$@"
+	else
+		skip "$1" "this perl does not export its operators"
+	fi
+}
+native "a comparison is above the sort" "$(calls main::by_number)" \
 	'^main::by_sort Perl_pp_sort .*Perl_runops_standard main::by_number $'
-like "  that of a block, too" "$(calls main::in_block)" \
+native "  that of a block, too" "$(calls main::in_block)" \
 	'^main::by_block Perl_pp_sort .*Perl_runops_standard main::in_block $'
-like "  and the last call of a block" "$(calls main::in_last)" \
+native "  and the last call of a block" "$(calls main::in_last)" \
 	'^main::by_last Perl_pp_sort .*Perl_runops_standard main::in_last $'
-like "an overloaded operator is above the operator" "$(calls Number::plus)" \
+native "an overloaded operator is above the operator" "$(calls Number::plus)" \
 	'^main::__ANON__ Perl_pp_add .*Perl_amagic_call Perl_runops_standard Number::plus $'
 compared='Number::compare .*Perl_runops_standard Number::compared'
-like "  and an eval in it in a loop of its own" "$(calls Number::compared)" \
+native "  and an eval in it in a loop of its own" "$(calls Number::compared)" \
 	"^main::__ANON__ Perl_pp_ncmp .*Perl_runops_standard $compared \$"
-like "a tied variable is above the assignment" "$(calls Tied::FETCH)" \
+native "a tied variable is above the assignment" "$(calls Tied::FETCH)" \
 	'^main::__ANON__ Perl_pp_sassign .*Perl_call_sv Perl_runops_standard Tied::FETCH $'
-like "code is above the pattern" "$(grep -m 1 ';main::in_pattern;.*;main::spin' "$tmp/all")" \
+native "code is above the pattern" "$(grep -m 1 ';main::in_pattern;.*;main::spin' "$tmp/all")" \
 	';main::in_pattern;Perl_pp_match;.*;Perl_runops_standard;main::spin'
 like "the file's own code is above its loop" "$(grep -m 1 ';main::plain;' "$tmp/all")" \
 	';perl_run;Perl_runops_standard;<main>;main::measured;main::plain;main::spin'

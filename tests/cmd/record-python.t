@@ -43,8 +43,8 @@ is "a thread's is where it began" "$(grep 'in_thread' "$tmp/folded" | cut -d';' 
 	"$([ "$qualified" = 1 ] && echo Thread._bootstrap || echo _bootstrap)"
 is "recursion has each of its frames" "$(grep 'recursion;spin' "$tmp/folded" | grep -o recursion | wc -l)" \
 	"$((21 * $(grep -c 'recursion;spin' "$tmp/folded")))"
-like "a C function that calls back stays" "$(cprof-fold "$tmp/sym.bin" | grep -m 1 key_of)" \
-	'by_sort;.*;key_of;spin'
+like "a C function that calls back stays" "$(cprof-fold --native all "$tmp/sym.bin" | grep -m 1 key_of)" \
+	'by_sort;.*;key_of;'
 like "  the loop is there on request" "$(cprof-fold --native all "$tmp/sym.bin" | grep -m 1 key_of)" \
 	';<module>;.*_PyEval_EvalFrameDefault;key_of'
 unlike "  and otherwise not" "$(cprof-fold "$tmp/sym.bin" | grep ';main;')" _PyEval_EvalFrameDefault
@@ -61,7 +61,7 @@ cprof-record -q -F 999 -o "$tmp/short.bin" -- \
 	sh -c 'i=0; while [ $i -lt 60 ]; do "$0" "$1"; i=$((i + 1)); done' "$python" "$tmp/short.py"
 cprof-sym <"$tmp/short.bin" 2>/dev/null | cprof-fold --native all >"$tmp/short"
 total=$(grep -c . "$tmp/short") # for the message
-named=$(awk '/_PyEval_EvalFrameDefault|\[python/ { n = $NF; all += n; if ($0 !~ /\[python/) good += n }
+named=$(awk '/_PyEval_EvalFrameDefault|\[python: / { n = $NF; all += n; if ($0 !~ /\[python: /) good += n }
 	END { printf "%d", 1000 * good / all }' "$tmp/short")
 ok "60 processes of 40 ms: 98 % of the interpreter's samples have frames ($named of 1000, $total stacks)" \
 	[ "${named:-0}" -ge 980 ]
