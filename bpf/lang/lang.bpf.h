@@ -44,9 +44,9 @@ enum {
 enum lang_step {
 	LANG_STEP_ON,
 	LANG_STEP_END,
-	LANG_STEP_CUT,
-	LANG_STEP_FULL
-}; /* cut: unreadable; full: no room */
+	LANG_STEP_CUT,  /* unreadable */
+	LANG_STEP_FULL, /* no room */
+};
 
 /* The values of enum lang_state that the programs report. */
 enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
@@ -253,9 +253,8 @@ static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most
 {
 	__u32 bytes = n < most ? n : most;
 
-	asm volatile(
-		""
-		: "+r"(bytes)); /* otherwise the compiler compares the 64-bit number, which says nothing of this one */
+	/* Otherwise the compiler compares the 64-bit number, which says nothing of this one to the verifier. */
+	asm volatile("" : "+r"(bytes));
 	if (bytes == 0 || bytes > most)
 		return 0;
 	return bpf_probe_read_user(to, bytes, (const void *)from) == 0 ? bytes : 0;

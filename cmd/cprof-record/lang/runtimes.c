@@ -6,6 +6,11 @@
 #include "cmd/cprof-record/host/host.h"
 #include "common/stream/record.h"
 
+_Static_assert((int)LANG_KINDS == (int)LANGUAGES && (int)LANG_PYTHON == (int)LANGUAGE_PYTHON &&
+		       (int)LANG_RUBY == (int)LANGUAGE_RUBY && (int)LANG_PHP == (int)LANGUAGE_PHP &&
+		       (int)LANG_PERL == (int)LANGUAGE_PERL,
+	       "languages have the same numbers in images and in the stream");
+
 void runtimes_init(struct runtimes *r)
 {
 	script_functions_init(&r->functions);
@@ -141,8 +146,8 @@ void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc 
 
 void runtimes_gone(struct runtimes *r, const struct proc *p)
 {
-	if (procs_find(r->procs, p->pid) ==
-	    p) /* even if it is not known here: the program copies entries at fork */
+	/* Even if it is not known here: the program copies entries at fork. */
+	if (procs_find(r->procs, p->pid) == p)
 		bpf_lang_proc(r->bpf, p->pid, NULL);
 }
 

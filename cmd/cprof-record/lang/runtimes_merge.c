@@ -17,7 +17,7 @@ struct merge {
 	bool compiled; /* compiled code counts as the loop */
 	uint64_t bias;
 	const uint64_t *frames; /* leaf first */
-	int left;		/* frames that are not placed yet: the first ones */
+	int left; /* frames that are not placed yet: the first ones */
 	bool stale; /* the first one's position is old: the code of PHP's JIT compiler does not keep it */
 	uint64_t *to;
 	int at; /* the result is from here to the end */
@@ -73,7 +73,7 @@ static bool is_part(const struct merge *m, uint64_t address)
 /* Is this code that a JIT compiler has made? */
 static bool is_made(const struct runtimes *r, const struct proc *p, uint64_t address)
 {
-	const struct map *m = maps_find(&p->maps, (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT));
+	const struct map *m = maps_find(&p->maps, run_address(address));
 	struct slice path;
 
 	if (!m || !m->file)
