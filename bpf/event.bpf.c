@@ -21,6 +21,7 @@
 
 #define WALK_ENV unsigned int /* a number, so that Linux 5.10 accepts these programs too */
 
+#include "bpf/calls.bpf.h" /* shared by the events whose programs are of one type */
 #include "bpf/event.h"
 #include "bpf/event_ring.bpf.h"
 #include "bpf/unwind.bpf.h"
@@ -50,14 +51,6 @@ struct {
 	__type(key, unsigned int);
 	__type(value, struct event_cpu);
 } counted SEC(".maps");
-
-/* Shared by the events whose programs are of one type. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, CALLS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} calls SEC(".maps");
 
 static __always_inline void count(struct event_cpu *c, enum event_count what, unsigned long long n)
 {

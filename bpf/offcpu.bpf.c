@@ -31,6 +31,7 @@
 struct walk_env;
 #define WALK_ENV struct walk_env *
 
+#include "bpf/calls.bpf.h" /* for programs at sched_switch: their tail calls reach no others */
 #include "bpf/offcpu.h"
 #include "bpf/event_ring.bpf.h"
 #include "bpf/unwind.bpf.h"
@@ -46,14 +47,6 @@ unsigned int exact = 0; /* on_back is attached */
 unsigned int epoch = 1; /* user space has forgotten all stacks sent in another epoch */
 
 const volatile unsigned int has_calls = 0; /* the map calls can be used */
-
-/* For programs at sched_switch: their tail calls reach no others. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, CALLS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} calls SEC(".maps");
 
 enum {
 	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */

@@ -16,6 +16,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/calls.bpf.h"
 #include "bpf/percpu.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
@@ -35,13 +36,6 @@ const volatile unsigned int has_calls = 0;       /* the map calls can be used */
 
 /* Processes of interpreted languages were met: the programs of lang_tick.bpf.c are in the map calls. */
 unsigned int lang_on SEC(".data") = 0;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, CALLS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} calls SEC(".maps");
 
 /* Nothing has happened for a while: the reader looks only once a second. */
 unsigned int reader_rests SEC(".data") = 0;

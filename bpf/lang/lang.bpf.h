@@ -16,6 +16,7 @@
 #ifndef CPROF_BPF_LANG_H
 #define CPROF_BPF_LANG_H
 
+#include "bpf/calls.bpf.h"
 #include "bpf/lang/exe.bpf.h"
 #include "bpf/scratch.h"
 #include "common/lang/lang.h"
@@ -111,14 +112,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
 } lang_ring SEC(".maps");
-
-/* The programs that tail calls reach: enum sample_call. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, CALLS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} calls SEC(".maps");
 
 static __always_inline struct lang_walk *lang_walk_state(void)
 {
