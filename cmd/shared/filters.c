@@ -220,11 +220,37 @@ static void set_native(struct filters *f, const char *argument)
 	cli_usage("invalid --native \"%s\" (expected all, lib or none)", argument);
 }
 
+/* Options that say how frames are shown, not which samples count. */
+static bool frame_option(struct filters *f, int option, const char *argument)
+{
+	struct view *v = &f->view;
+
+	switch (option) {
+	case FILTER_BY:
+		set_by(f, argument);
+		return true;
+	case 'i':
+		v->inlined = true;
+		return true;
+	case 'l':
+		v->lines = true;
+		return true;
+	case FILTER_NATIVE:
+		set_native(f, argument);
+		return true;
+	case FILTER_FULL_PATHS:
+		v->lines = v->full_paths = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool filters_option(struct filters *f, int option, const char *argument)
 {
 	struct view *v = &f->view;
 
-	if (shape_option(f, option, argument))
+	if (shape_option(f, option, argument) || frame_option(f, option, argument))
 		return true;
 	switch (option) {
 	case 'U':
@@ -271,21 +297,6 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	case FILTER_WALL:
 		v->wall = true;
 		weigh_time(f);
-		return true;
-	case FILTER_BY:
-		set_by(f, argument);
-		return true;
-	case 'i':
-		v->inlined = true;
-		return true;
-	case 'l':
-		v->lines = true;
-		return true;
-	case FILTER_NATIVE:
-		set_native(f, argument);
-		return true;
-	case FILTER_FULL_PATHS:
-		v->lines = v->full_paths = true;
 		return true;
 	default:
 		return false;
