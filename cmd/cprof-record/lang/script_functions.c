@@ -30,12 +30,8 @@ void script_functions_release(struct script_functions *fs)
 
 void script_functions_clear(struct script_functions *fs)
 {
-	uint64_t taken = fs->taken, lost = fs->lost;
-
 	script_functions_release(fs);
 	script_functions_init(fs);
-	fs->taken = taken;
-	fs->lost = lost;
 }
 
 static void put_utf8(struct buf *out, uint32_t c)
@@ -166,10 +162,10 @@ void script_functions_take(struct script_functions *fs, const struct lang_functi
 {
 	uint32_t at;
 
-	fs->taken++;
 	if (fs->keys.bytes > 2 * (size_t)FUNCTIONS_BYTES || fs->by_id.n > 2 * (size_t)FUNCTIONS_IDS ||
-	    !intern_function(fs, f, &at) || !idmap_set(&fs->by_id, f->id, at))
-		fs->lost++;
+	    !intern_function(fs, f, &at))
+		return; /* its frames say that the record was lost */
+	idmap_set(&fs->by_id, f->id, at);
 }
 
 static uint32_t line_at(const struct function *f, uint32_t position)
