@@ -26,7 +26,7 @@ static bool is_interpreted(struct slice s)
 /* Returns whether the name is like "[python: not-yet]". */
 static bool has_state(struct slice s)
 {
-	static const char *const starts[] = { "[python: ", "[ruby: ", "[php: ", "[perl: " };
+	static const char *const starts[] = { "[python: ", "[ruby: ", "[php: ", "[perl: ", "[javascript: ", "[java: " };
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		if (has_start(s, starts[i]))

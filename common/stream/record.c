@@ -75,7 +75,8 @@ static const char *const name_names[] = {
 
 static const char *const language_names[] = {
 	[LANGUAGE_NONE] = "none", [LANGUAGE_PYTHON] = "python", [LANGUAGE_RUBY] = "ruby",
-	[LANGUAGE_PHP] = "php",   [LANGUAGE_PERL] = "perl",
+	[LANGUAGE_PHP] = "php",   [LANGUAGE_PERL] = "perl", [LANGUAGE_JAVASCRIPT] = "javascript",
+	[LANGUAGE_JAVA] = "java",
 };
 _Static_assert(COUNT(language_names) == LANGUAGES, "each language has a name");
 
@@ -89,6 +90,12 @@ static const char *const lang_state_names[] = {
 	[LANG_LOST] = "lost",
 	[LANG_DEPTH] = "depth",
 };
+static const char *const lang_tier_names[] = {
+	[LANG_TIER_NONE] = "none",	 [LANG_TIER_INTERPRETED] = "interpreted", [LANG_TIER_BASELINE] = "baseline",
+	[LANG_TIER_OPTIMIZED] = "optimized", [LANG_TIER_BUILTIN] = "builtin",	  [LANG_TIER_NATIVE] = "native",
+	[LANG_TIER_STUB] = "stub",
+};
+_Static_assert(COUNT(lang_tier_names) == LANG_TIERS, "each tier has a name");
 _Static_assert(COUNT(lang_state_names) == LANG_STATES, "each state has a name");
 
 static const char *const status_names[] = {
@@ -216,17 +223,19 @@ static const struct field left_out_fields[] = {
 
 static const struct field script_fields[] = {
 	U("id", script.id), ENUM("language", script.language, language_names), U("process", script.process),
-	TEXT("path", script.path),
+	TEXT("path", script.path), U("units", script.units), U("file", script.file), X("offset", script.offset),
+	U("width", script.width),
 };
 static const struct field function_fields[] = {
 	U("id", function.id),     U("script", function.script), TEXT("name", function.name),
-	U("line", function.line), U("flags", function.flags),
+	U("line", function.line), U("flags", function.flags),   U("start", function.start),
 };
 static const struct field lang_frame_fields[] = {
 	U("id", lang_frame.id),             U("process", lang_frame.process),
 	ENUM("language", lang_frame.language, language_names),
 	U("function", lang_frame.function), U("line", lang_frame.line),
-	ENUM("state", lang_frame.state, lang_state_names),
+	ENUM("state", lang_frame.state, lang_state_names), ENUM("tier", lang_frame.tier, lang_tier_names),
+	U("inlined", lang_frame.inlined), U("position", lang_frame.position),
 };
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 4,
+	STREAM_MINOR = 5,
 };
 
 enum record_type {
@@ -163,6 +163,8 @@ enum language {
 	LANGUAGE_RUBY = 2,
 	LANGUAGE_PHP = 3,
 	LANGUAGE_PERL = 4,
+	LANGUAGE_JAVASCRIPT = 5,
+	LANGUAGE_JAVA = 6,
 	LANGUAGES,
 };
 
@@ -177,6 +179,18 @@ enum lang_state {
 	LANG_LOST = 6,         /* the record with the name was lost */
 	LANG_DEPTH = 7,        /* outer frames are missing: the limit of frames was reached */
 	LANG_STATES,
+};
+
+/* How the code of a frame was made. */
+enum lang_tier {
+	LANG_TIER_NONE = 0, /* unknown, or the language has only one */
+	LANG_TIER_INTERPRETED = 1,
+	LANG_TIER_BASELINE = 2, /* by a compiler that hardly optimizes */
+	LANG_TIER_OPTIMIZED = 3,
+	LANG_TIER_BUILTIN = 4, /* a part of the runtime with a name of the language */
+	LANG_TIER_NATIVE = 5,  /* a function of the language whose body is machine code */
+	LANG_TIER_STUB = 6,    /* glue that the runtime has made */
+	LANG_TIERS,
 };
 
 /* Bits of record_function.flags. */
@@ -411,6 +425,10 @@ struct record_script {
 	uint64_t id, language; /* enum language */
 	uint64_t process;      /* the process that sees this path; 0: any */
 	struct slice path;     /* as the interpreter has it: "/usr/lib/python3.11/json/decoder.py", "<string>" */
+	/* From minor 5 on, of scripts whose frames have positions instead of lines: */
+	uint64_t units;        /* length of the text in UTF-16 units; 0: unknown */
+	uint64_t file, offset; /* FILE id that contains the text, and where; 0, 0: it is in the path */
+	uint64_t width;        /* bytes of a unit there: 1 (Latin-1) or 2 */
 };
 
 struct record_function {
@@ -418,6 +436,8 @@ struct record_function {
 	struct slice name;  /* UTF-8, as users write it: "Decoder.decode", "Foo#bar", "main::f" */
 	uint64_t line;      /* its first line; 0: unknown */
 	uint64_t flags;     /* FUNCTION_... */
+	/* From minor 5 on: where its text begins in the script, in UTF-16 units, plus 1; 0: unknown. */
+	uint64_t start;
 };
 
 /*
@@ -429,6 +449,10 @@ struct record_lang_frame {
 	uint64_t language;       /* enum language */
 	uint64_t function, line; /* 0: unknown */
 	uint64_t state;          /* enum lang_state; other than LANG_OK: function is 0 */
+	/* From minor 5 on: */
+	uint64_t tier;     /* enum lang_tier */
+	uint64_t inlined;  /* 1: the compiler has put it into the frame on the side of the root */
+	uint64_t position; /* instead of a line: in the script, in UTF-16 units, plus 1; 0: unknown */
 };
 
 struct record {
