@@ -272,28 +272,25 @@ static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned
 	s->head.generation = s->walk.space.generation;
 }
 
-/* Walks the user stack by tables. Returns true if user space may know more. */
-static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned int pid)
+/* Notes how the walk ended. Returns true if user space may know more. */
+static __always_inline int note_end(struct scratch *s, int end)
 {
-	int end;
-
-	begin_walk(env, s, pid);
-	end = walk_up(env);
 	if (end == WALK_COMPLETE && s->walk.unchecked)
 		end = WALK_FP_END;
 	s->head.user_end = (unsigned char)end;
 	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }
 
-/*
- * Walks the user stack from the registers in s->walk. If user space must finish the walk, the sample takes
- * the state and a copy of the stack along.
- */
-static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
+/* Walks the user stack by tables. Returns true if user space may know more. */
+static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
-	int asks = walk_user(env, s, s->head.pid);
+	begin_walk(env, s, pid);
+	return note_end(s, walk_up(env));
+}
 
-	s->head.user_by = SAMPLE_BY_TABLE;
+/* If user space must finish the walk, the sample takes the state and a copy of the stack along. */
+static __always_inline void defer_if(WALK_ENV env, struct scratch *s, int asks)
+{
 	if (s->head.user_n == 0 || !asks)
 		return;
 	if (!may_copy(s)) {
@@ -303,6 +300,15 @@ static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
 	s->head.deferred = 1;
 	push_state(s, s->head.user_n - 1);
 	copy_stack(env);
+}
+
+/* Walks the user stack from the registers in s->walk. */
+static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
+{
+	int asks = walk_user(env, s, s->head.pid);
+
+	s->head.user_by = SAMPLE_BY_TABLE;
+	defer_if(env, s, asks);
 }
 #endif
 

@@ -184,6 +184,22 @@ static __always_inline void lang_mark_entry(struct lang_walk *l)
 	lang_mark(l, LANG_ENTRY);
 }
 
+/*
+ * Appends a mark of a machine frame, struct lang_mark: key, function and code as there. at: the position and
+ * LANG_MARK_... flags. Returns false if there is no room.
+ */
+static __always_inline int lang_mark_frame(struct lang_walk *l, __u32 key, __u32 function, __u32 code, __u32 at)
+{
+	__u32 n = l->n;
+
+	if (n > LANG_FRAMES - 2)
+		return 0;
+	l->frames[n & (LANG_SLOTS - 1)] = key | (__u64)function << 32;
+	l->frames[(n + 1) & (LANG_SLOTS - 1)] = code | (__u64)at << 32;
+	l->n = n + 2;
+	return 1;
+}
+
 /* The frames end before the true root: a last frame says why. */
 static __always_inline void lang_cut(struct lang_walk *l, __u32 state)
 {

@@ -484,6 +484,7 @@ static void prepare_tables(struct recorder *r)
 		r->runtimes.bpf = r->engine->lang;
 		r->runtimes.procs = &r->procs;
 		r->runtimes.tables = &r->tables;
+		r->runtimes.walk = &r->spaces;
 		r->tables.interpreter = runtimes_found;
 		r->tables.interpreter_arg = &r->runtimes;
 		r->emit.runtimes = &r->runtimes;

@@ -12,7 +12,22 @@
 #include <linux/types.h>
 
 /* The numbers of enum language in common/stream/record.h. */
-enum lang_kind { LANG_NONE, LANG_PYTHON, LANG_RUBY, LANG_PHP, LANG_PERL, LANG_KINDS };
+enum lang_kind {
+	LANG_NONE,
+	LANG_PYTHON,
+	LANG_RUBY,
+	LANG_PHP,
+	LANG_PERL,
+	LANG_JAVASCRIPT, /* V8 */
+	LANG_JAVA,	 /* HotSpot */
+	LANG_KINDS
+};
+
+/* Are its frames machine frames, which its program walks and marks? Otherwise they have a chain of their own. */
+static inline int lang_is_walked(__u32 kind)
+{
+	return kind == LANG_JAVASCRIPT || kind == LANG_JAVA;
+}
 
 enum {
 	LANG_AT = 64,      /* offsets of a language */
@@ -74,8 +89,50 @@ enum {
 /* The outermost frame on this machine stack: those that called it run on another one (fibers). */
 #define LANG_STACK (1ull << 61)
 
+/*
+ * Names the function of a machine frame, for languages whose frames are machine frames. Two slots of a
+ * sample's frames, leaf first.
+ */
+struct lang_mark {
+	/* index of the frame in the machine's stack, 0 is the leaf; LANG_MARK_FP: its rbp, the lower half */
+	__u32 key;
+	__u32 function; /* id; 0: none, and code is an enum lang_state of common/stream/record.h */
+	__u32 code;	/* id of a struct lang_code; 0: none */
+	__u32 at;	/* bits 0 to 27: position in the code, or in the function if there is none; flags */
+};
+
+#define LANG_MARK_AT ((1u << 28) - 1)
+/* The machine frame at this rbp, of a stack that user space finishes. */
+#define LANG_MARK_FP (1u << 31)
+/* A further frame, called by the one of this key: a function that has not made its machine frame yet. */
+#define LANG_MARK_EXTRA (1u << 30)
+
 /* The coding of a text that was read from an interpreter. */
 enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4 };
+
+/*
+ * The first word of a record in lang_ring is the language; with this bit the record is a struct lang_code,
+ * otherwise a struct lang_function.
+ */
+#define LANG_RECORD_CODE (1u << 31)
+
+/*
+ * Compiled code at first sight: from a position in it to functions and positions in them. Java: the code of one
+ * place, n struct lang_place, innermost first. JavaScript: see javascript.h. Only the first n bytes are sent.
+ */
+struct lang_code {
+	__u32 language; /* with LANG_RECORD_CODE */
+	__u32 pid, id;
+	__u32 tier; /* enum lang_tier of common/stream/record.h */
+	__u32 n;    /* bytes */
+	__u32 parts[7]; /* by language */
+	__u8 bytes[LANG_TABLE];
+};
+
+struct lang_place {
+	__u32 function; /* id */
+	__u32 position;
+};
 
 /* A function at first sight. Only the first `table` bytes of lines are sent. */
 struct lang_function {

@@ -47,7 +47,7 @@ struct unwind_mapping {
 struct unwind_space {
 	__u32 first, n;
 	__u32 generation; /* new with each change; never 0 */
-	__u32 pad;
+	__u32 lang; /* enum lang_kind whose program walks the code without tables; 0: frame pointers */
 };
 
 #endif

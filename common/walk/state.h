@@ -21,6 +21,7 @@ enum walk_end {
 	/* Not ends: */
 	WALK_ON = 64,  /* the state is the caller's now */
 	WALK_ASK = 65, /* no table yet for the file that is entered: walk->file_at */
+	WALK_LANG = 67, /* this frame is for the program of the process's language; nothing has changed */
 	/*
 	 * Added to an end: the frame pointer leads outside of all known mappings. A caller that knows more
 	 * mappings may continue.

@@ -12,6 +12,13 @@
  *
  * and then define the functions that are declared below without a body: in BPF they are map lookups.
  *
+ * A language's own walk goes through code that has no table. It defines one or both of
+ *
+ *	WALK_LANG_STEP(env, pc)	goes up one frame whose code may be the language's. WALK_FOUND: it is not.
+ *	WALK_LANG_FRAME(env)	is called before each step by frame pointer
+ *
+ * Without them, such a walk ends with WALK_LANG at the first frame of a process whose space has a language.
+ *
  * Sources: System V ABI AMD64 3.4.1 and 3.7; arch/x86/include/uapi/asm/sigcontext.h for signal frames.
  */
 #ifndef CPROF_WALK_WALK_H
@@ -235,6 +242,21 @@ WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
 	       walk_is_indirect(bytes, 2) || walk_is_indirect(bytes, 4) || walk_is_indirect(bytes, 5);
 }
 
+/* Is this frame left to the program of the process's language? */
+static WALK_INLINE int walk_is_foreign(WALK_ENV env, const struct walk *w)
+{
+#ifdef WALK_LANG_FRAME
+	WALK_LANG_FRAME(env);
+#endif
+#if defined(WALK_LANG_STEP) || defined(WALK_LANG_FRAME)
+	(void)w;
+	return 0;
+#else
+	(void)env;
+	return w->space.lang != 0;
+#endif
+}
+
 /*
  * Without a rule: finds the caller's frame by the frame pointer if that can be one, else returns why. A gap
  * between a table's rows is mostly assembly, where rbp may be an ordinary register: its frame is trusted if a
@@ -248,6 +270,8 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 
 	if (!w)
 		return why;
+	if (walk_is_foreign(env, w))
+		return WALK_LANG;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
 	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
@@ -540,8 +564,17 @@ static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	int end;
 
+#ifdef WALK_LANG_STEP
+	end = WALK_LANG_STEP(env, pc);
+	if (end != WALK_FOUND)
+		return end;
+#endif
 	if (pc < w->start || pc >= w->end) {
 		end = walk_enter(env, pc);
+#ifndef WALK_LANG_STEP
+		if (end != WALK_ON && w->space.lang)
+			return WALK_LANG;
+#endif
 		if (end != WALK_ON)
 			return end;
 	}

@@ -267,21 +267,31 @@ static bool parse_what(struct options *o, int c)
 	}
 }
 
+/* Returns the language of this name; LANGUAGES: there is none. */
+static unsigned int find_language(const char *name)
+{
+	unsigned int i = 1;
+
+	if (strcmp(name, "js") == 0 || strcmp(name, "node") == 0)
+		return LANGUAGE_JAVASCRIPT;
+	while (i < LANGUAGES && strcmp(name, language_name(i)) != 0)
+		i++;
+	return i;
+}
+
 /* Parses names separated by commas, or "none", into bits by enum language. */
 static unsigned int parse_languages(const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
-	unsigned int languages = 0;
+	unsigned int languages = 0, i;
 
 	if (!copy)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	for (char *one; strcmp(text, "none") != 0 && (one = strsep(&rest, ","));) {
-		unsigned int i = 1;
-
-		while (i < LANGUAGES && strcmp(one, language_name(i)) != 0)
-			i++;
+		i = find_language(one);
 		if (i == LANGUAGES)
-			cli_usage("invalid --lang \"%s\" (expected none, or python, ruby, php or perl, separated by commas)", one);
+			cli_usage("invalid --lang \"%s\" (expected none, or python, ruby, php, perl, javascript or java, separated by commas)",
+				  one);
 		languages |= 1u << i;
 	}
 	free(copy);

@@ -134,7 +134,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->period = engine_period(e->engine);
 	e->segment_samples = 0;
 	e->next_process = e->next_thread = e->next_file = e->next_script = e->next_function = 1;
-	if (e->runtimes && script_functions_full(&e->runtimes->functions))
+	if (e->runtimes && runtimes_full(e->runtimes))
 		runtimes_restart(e->runtimes);
 	e->said_frames = 1;
 	e->said_nodes = NODE_FIRST;
@@ -156,7 +156,7 @@ bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
 	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
-	       (e->runtimes && script_functions_full(&e->runtimes->functions)) ||
+	       (e->runtimes && runtimes_full(e->runtimes)) ||
 	       writer_segment_bytes(e->w) >=
 	       SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
 }

@@ -193,15 +193,30 @@ static uint64_t write_function(struct emit *e, struct function *f)
 		s->segment = e->segment;
 		s->id = e->next_script++;
 		emit_record(e, (struct record){ .type = RECORD_SCRIPT,
-						.script = { s->id, s->language, 0, s->path } });
+						.script = { .id = s->id, .language = s->language, .path = s->path } });
 	}
 	if (f->segment != e->segment) {
 		f->segment = e->segment;
 		f->id = e->next_function++;
 		emit_record(e, (struct record){ .type = RECORD_FUNCTION,
-						.function = { f->id, s->id, f->name, f->line, f->flags } });
+						.function = { .id = f->id, .script = s->id, .name = f->name,
+							      .line = f->line, .flags = f->flags } });
 	}
 	return f->id;
+}
+
+/* See script_functions_at. */
+static void fill_walked(struct record_lang_frame *r, uint32_t bits)
+{
+	r->line = r->position = 0;
+	if (r->language == LANGUAGE_JAVASCRIPT)
+		r->position = bits & SCRIPT_AT;
+	else
+		r->line = bits & SCRIPT_AT;
+	r->tier = bits >> SCRIPT_TIER_SHIFT & 7;
+	if (r->tier >= LANG_TIERS)
+		r->tier = LANG_TIER_NONE;
+	r->inlined = (bits & SCRIPT_INLINED) != 0;
 }
 
 static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_frame *frame)
@@ -215,6 +230,8 @@ static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_
 		r.lang_frame.function = write_function(e, f);
 		r.lang_frame.language = f->language;
 		r.lang_frame.line = (uint32_t)frame->address;
+		if (lang_is_walked(f->language))
+			fill_walked(&r.lang_frame, (uint32_t)frame->address);
 	} else {
 		r.lang_frame.state = frame->address & ((1 << STACK_LANG_STATE_BITS) - 1);
 		r.lang_frame.language = frame->address >> STACK_LANG_STATE_BITS;

@@ -250,7 +250,7 @@ enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, str
 	int n = s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX;
 
 	take_kernel(st, s, address, out);
-	out->user = (struct user_stack){ room, n, s->user_end };
+	out->user = (struct user_stack){ room, n, s->user_end, SAMPLE_DEPTH_MAX, st->fps };
 	if (n > 0)
 		memcpy(room, address + (s->kernel_n > 0 ? s->kernel_n : 0), (size_t)n * sizeof(*room));
 	if (s->user_by == SAMPLE_BY_TABLE && n > 0)

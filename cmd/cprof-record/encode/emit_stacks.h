@@ -22,6 +22,7 @@ struct stacks {
 	bool sideband_lost; /* since then mappings may be missing */
 	struct calltree tree;
 	struct callers *callers; /* cache of recent leaves, by a hash */
+	uint32_t fps[SAMPLE_DEPTH_MAX]; /* user_stack.fps of the current stack */
 };
 
 /* Addresses are leaf first; each end is an enum root. Without addresses, the end says why. */

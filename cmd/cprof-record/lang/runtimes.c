@@ -8,17 +8,20 @@
 
 _Static_assert((int)LANG_KINDS == (int)LANGUAGES && (int)LANG_PYTHON == (int)LANGUAGE_PYTHON &&
 		       (int)LANG_RUBY == (int)LANGUAGE_RUBY && (int)LANG_PHP == (int)LANGUAGE_PHP &&
-		       (int)LANG_PERL == (int)LANGUAGE_PERL,
+		       (int)LANG_PERL == (int)LANGUAGE_PERL &&
+		       (int)LANG_JAVASCRIPT == (int)LANGUAGE_JAVASCRIPT && (int)LANG_JAVA == (int)LANGUAGE_JAVA,
 	       "languages have the same numbers in images and in the stream");
 
 void runtimes_init(struct runtimes *r)
 {
 	script_functions_init(&r->functions);
+	lang_codes_init(&r->codes);
 }
 
 void runtimes_release(struct runtimes *r)
 {
 	script_functions_release(&r->functions);
+	lang_codes_release(&r->codes);
 	buf_release(&r->complaint);
 }
 
@@ -105,8 +108,11 @@ void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 	if (!r->published[image - 1])
 		return;
 	p->lang.since = host_mono_ns();
-	if (!p->dead && procs_find(r->procs, p->pid) == p)
-		bpf_lang_proc(r->bpf, p->pid, &proc);
+	if (p->dead || procs_find(r->procs, p->pid) != p)
+		return;
+	bpf_lang_proc(r->bpf, p->pid, &proc);
+	if (lang_is_walked(im->language))
+		user_walk_language(r->walk, p, im->language);
 }
 
 static void find_users(struct runtimes *r, struct proc *p, uint32_t exe)
@@ -151,14 +157,29 @@ void runtimes_gone(struct runtimes *r, const struct proc *p)
 		bpf_lang_proc(r->bpf, p->pid, NULL);
 }
 
-static void take_function(void *arg, const struct lang_function *f)
+static void take_function(void *runtimes, const struct lang_function *f)
 {
-	script_functions_take(arg, f);
+	struct runtimes *r = runtimes;
+
+	script_functions_take(&r->functions, f);
+}
+
+static void take_code(void *runtimes, const struct lang_code *code)
+{
+	struct runtimes *r = runtimes;
+
+	lang_codes_take(&r->codes, code);
+}
+
+bool runtimes_full(const struct runtimes *r)
+{
+	return script_functions_full(&r->functions) || lang_codes_full(&r->codes);
 }
 
 void runtimes_restart(struct runtimes *r)
 {
 	script_functions_clear(&r->functions);
+	lang_codes_clear(&r->codes);
 	bpf_lang_restart(r->bpf);
 }
 
@@ -173,5 +194,19 @@ void runtimes_drain(struct runtimes *r)
 			  &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 		r->watched = true;
 	}
-	bpf_lang_drain(r->bpf, take_function, &r->functions);
+	bpf_lang_drain(r->bpf, take_function, take_code, r);
+}
+
+bool runtimes_is_memory(const struct proc *p, uint64_t address)
+{
+	const struct map *map = maps_find(&p->maps, stack_run_address(address));
+
+	return map && !map->file;
+}
+
+enum lang_state runtimes_missing_state(const struct runtimes *r, const struct proc *p, uint64_t time)
+{
+	if (!r->images[p->lang.image - 1].usable)
+		return r->images[p->lang.image - 1].version ? LANG_UNSUPPORTED : LANG_NO_METADATA;
+	return !p->lang.since || time < p->lang.since ? LANG_NOT_YET : LANG_UNREADABLE;
 }

@@ -8,6 +8,7 @@
 #define CPROF_RECORD_LANG_RUNTIMES_H
 
 #include "cmd/cprof-record/config/options.h"
+#include "cmd/cprof-record/lang/lang_codes.h"
 #include "cmd/cprof-record/lang/script_functions.h"
 #include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/source/bpf_lang.h"
@@ -18,7 +19,9 @@ struct runtimes {
 	struct bpf_lang *bpf;	       /* lent */
 	struct procs *procs;
 	struct table_cache *tables; /* lent */
+	struct user_walk *walk;	    /* lent */
 	struct script_functions functions;
+	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
 	bool published[LANG_IMAGES]; /* the BPF programs have the image */
 	uint32_t n;
@@ -38,6 +41,8 @@ void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc 
 void runtimes_gone(struct runtimes *r, const struct proc *p);
 /* Takes the functions that the programs have sent. Call it after the samples are drained. */
 void runtimes_drain(struct runtimes *r);
+/* Returns true if there are so many functions that they should be forgotten at the next segment. */
+bool runtimes_full(const struct runtimes *r);
 /* Forgets all functions; those that still run are sent again. */
 void runtimes_restart(struct runtimes *r);
 
@@ -51,6 +56,16 @@ void runtimes_restart(struct runtimes *r);
  * bits higher.
  */
 enum { STACK_LANG_STATE_BITS = 8 };
+/* Functions of languages whose frames are machine frames have less space for the position, and these bits: */
+#define STACK_LANG_POSITION ((1u << 26) - 1) /* the highest position: it is unknown */
+#define STACK_LANG_TIER_SHIFT 58	     /* three bits of an enum lang_tier */
+#define STACK_LANG_INLINED (1ull << 61)
+
+/* Returns the address of the instruction that runs: for a return address, one byte back, inside the call. */
+static inline uint64_t stack_run_address(uint64_t address)
+{
+	return (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT);
+}
 
 /*
  * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's
@@ -59,5 +74,13 @@ enum { STACK_LANG_STATE_BITS = 8 };
  */
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
 		    uint64_t time, struct user_stack *out);
+
+/* Parts of it. Replaces machine frames by what the marks say of them: n slots of struct lang_mark. */
+void runtimes_put_marks(const struct runtimes *r, const struct proc *p, const uint64_t *slots, int n,
+			uint64_t time, struct user_stack *out);
+/* Returns whether the address, as in struct user_stack, is in code that no file has. */
+bool runtimes_is_memory(const struct proc *p, uint64_t address);
+/* Returns why a stack of p has no frames of its language, though it should. */
+enum lang_state runtimes_missing_state(const struct runtimes *r, const struct proc *p, uint64_t time);
 
 #endif

@@ -31,24 +31,10 @@ static int first_called(const struct lang_image *image)
 	return called ? (int)called - 1 : LANG_LOOPS;
 }
 
-/* Is it code that no file has? */
-static bool is_compiled(const struct proc *p, uint64_t at)
-{
-	const struct map *map = maps_find(&p->maps, at);
-
-	return map && !map->file;
-}
-
-/* Returns the address of the instruction that runs: for a return address, one byte back, inside the call. */
-static uint64_t run_address(uint64_t address)
-{
-	return (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT);
-}
-
 /* Returns the range of the loop that the frame is in, or LANG_LOOPS. */
 static int find_loop(const struct merge *m, uint64_t address)
 {
-	uint64_t at = run_address(address) - m->bias;
+	uint64_t at = stack_run_address(address) - m->bias;
 
 	for (int i = 0; i < LANG_LOOPS; i++) {
 		if (at >= m->image->loops[i].start && at < m->image->loops[i].end)
@@ -60,7 +46,7 @@ static int find_loop(const struct merge *m, uint64_t address)
 static bool is_loop(const struct merge *m, uint64_t address)
 {
 	return find_loop(m, address) < first_called(m->image) ||
-	       (m->compiled && is_compiled(m->p, run_address(address)));
+	       (m->compiled && runtimes_is_memory(m->p, address));
 }
 
 static bool is_part(const struct merge *m, uint64_t address)
@@ -73,7 +59,7 @@ static bool is_part(const struct merge *m, uint64_t address)
 /* Is this code that a JIT compiler has made? */
 static bool is_made(const struct runtimes *r, const struct proc *p, uint64_t address)
 {
-	const struct map *m = maps_find(&p->maps, run_address(address));
+	const struct map *m = maps_find(&p->maps, stack_run_address(address));
 	struct slice path;
 
 	if (!m || !m->file)
@@ -149,14 +135,6 @@ static bool is_cut(const struct runtimes *r, const struct proc *p, const struct 
 	       (out->n > 0 && is_made(r, p, out->addresses[out->n - 1]));
 }
 
-/* There are no frames though the loop runs: says why, once. */
-static enum lang_state missing_state(const struct runtimes *r, const struct proc *p, uint64_t time)
-{
-	if (!r->images[p->lang.image - 1].usable)
-		return r->images[p->lang.image - 1].version ? LANG_UNSUPPORTED : LANG_NO_METADATA;
-	return !p->lang.since || time < p->lang.since ? LANG_NOT_YET : LANG_UNREADABLE;
-}
-
 /*
  * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing
  * is aligned at the leaf: the calls that have no loop come first. So do all calls if the file does not show
@@ -169,8 +147,13 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	uint64_t missing, merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
 	int loops, runs;
 
-	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1) ||
-	    (!r->images[p->lang.image - 1].loops[0].end && n == 0))
+	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1))
+		return;
+	if (lang_is_walked(r->images[p->lang.image - 1].language)) {
+		runtimes_put_marks(r, p, frames, m.left, time, out);
+		return;
+	}
+	if (!r->images[p->lang.image - 1].loops[0].end && n == 0)
 		return;
 	m.p = p;
 	m.image = &r->images[p->lang.image - 1];
@@ -179,7 +162,7 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	if (m.left == 0 && loops == 0)
 		return;
 	if (m.left == 0) {
-		missing = (uint64_t)missing_state(r, p, time) << LANG_POSITION_SHIFT | LANG_ENTRY;
+		missing = (uint64_t)runtimes_missing_state(r, p, time) << LANG_POSITION_SHIFT | LANG_ENTRY;
 		m.frames = &missing;
 		m.left = 1;
 	}

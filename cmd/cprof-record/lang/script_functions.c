@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/array.h"
+#include "common/lang/java_lines.h"
 #include "common/lang/python_lines.h"
 #include "common/lang/ruby_lines.h"
 #include "common/stream/record.h"
@@ -176,7 +177,18 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 		return python_line(f->version, f->lines, f->line, position, &line) ? line : 0;
 	if (f->language == LANG_RUBY)
 		return ruby_line(f->version, f->lines, position, &line) ? line : f->line;
+	if (f->language == LANG_JAVA)
+		return java_line(f->version, f->lines, position, &line) ? line : 0;
 	return position ? position : f->line; /* it is the line, if it could be read */
+}
+
+/* The tier and the mark of an inlined function stay above the line or position. */
+static uint64_t walked_at(const struct function *f, uint32_t at, uint64_t frame)
+{
+	uint32_t bits = (uint32_t)(frame >> LANG_POSITION_SHIFT) & 0x3fffffff, position = bits & SCRIPT_AT,
+		 line = position == SCRIPT_AT ? 0 : f->language == LANG_JAVA ? line_at(f, position) : position + 1;
+
+	return (uint64_t)(at + 1) << 32 | (bits & ~SCRIPT_AT) | (line < SCRIPT_AT ? line : 0);
 }
 
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)
@@ -188,5 +200,7 @@ uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)
 		return position;
 	if (!idmap_find(&fs->by_id, id, &at))
 		return LANG_LOST;
+	if (lang_is_walked(fs->items[at].language))
+		return walked_at(&fs->items[at], at, frame);
 	return (uint64_t)(at + 1) << 32 | line_at(&fs->items[at], position);
 }

@@ -16,6 +16,10 @@
 #include "common/base/intern.h"
 #include "common/lang/lang.h"
 
+#define SCRIPT_AT ((1u << 26) - 1)
+#define SCRIPT_TIER_SHIFT 26
+#define SCRIPT_INLINED (1u << 29)
+
 struct function {
 	uint32_t language, version, script; /* script: id among the paths */
 	uint32_t line, flags;
@@ -60,6 +64,9 @@ void script_functions_take(struct script_functions *fs, const struct lang_functi
 /*
  * Returns the function and the line of a sample's frame: index + 1 in bits 32 to 61, line in bits 0 to 31;
  * without a function, the frame's position as it is.
+ *
+ * For languages whose frames are machine frames (lang_is_walked), the line is in bits 0 to 25 only, or for
+ * JavaScript the position plus 1; the tier is in bits 26 to 28, and bit 29 marks an inlined function.
  */
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame);
 

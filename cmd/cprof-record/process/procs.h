@@ -45,6 +45,7 @@ struct space {
 	uint64_t changed;   /* when published data last became wrong */
 	uint64_t calm;      /* ns without such a change before the data is published again */
 	struct unwind_space published; /* last */
+	uint32_t language;	       /* enum lang_kind, for the next publication */
 	uint32_t first;     /* first generation that belongs to this image */
 	struct stale {
 		uint64_t start, end;

@@ -18,11 +18,11 @@
 #include "cmd/cprof-record/source/bpf_beside.h"
 #include "common/stream/record.h"
 
-/* An object that is loaded for one of its programs. One of the two is set. */
+/* An object that is loaded for one of its programs. */
 struct loaded {
-	struct lang_tick_bpf *tick;
-	struct lang_event_bpf *event;
 	struct bpf_object *object;
+	void *skeleton;
+	void (*destroy)(void *skeleton);
 };
 
 struct hook {
@@ -39,6 +39,7 @@ struct bpf_lang {
 	struct ring_buffer *ring;     /* NULL: nothing is loaded */
 	bool failed[LANG_KINDS];      /* loading was tried; 0: of the maps */
 	bpf_lang_fn *take;
+	bpf_lang_code_fn *take_code;
 	void *arg;
 };
 
@@ -50,7 +51,7 @@ struct places {
 /* The maps that all objects share; the first one that is loaded owns them. */
 static const char *const own_maps[] = { "lang_images", "lang_procs", "lang_functions", "lang_ring",
 					"lang_files" };
-/* Maps of the walk, which the objects declare without using them. */
+/* Maps of the walk, which only the languages use whose frames are machine frames. */
 static const char *const walk_maps[] = {
 	"rules", "pages", "files", "row_shards", "mapping_shards", "spaces"
 };
@@ -92,8 +93,8 @@ struct bpf_lang *bpf_lang_new(const struct options *o, struct sample_bpf *sample
 
 static void unload(struct loaded *b)
 {
-	lang_tick_bpf__destroy(b->tick);
-	lang_event_bpf__destroy(b->event);
+	if (b->destroy)
+		b->destroy(b->skeleton);
 	*b = (struct loaded){ 0 };
 }
 
@@ -148,22 +149,54 @@ static bool reuse(struct bpf_map *own, const struct bpf_map *its)
 	return own && its && bpf_map__reuse_fd(own, bpf_map__fd(its)) == 0;
 }
 
-static bool share_maps(const struct bpf_lang *l, const struct hook *h, const struct loaded *b)
+static bool share_walk_maps(const struct bpf_lang *l, const struct loaded *b, uint32_t language)
 {
-	const struct loaded *first = &l->hooks[0].find;
-	bool good = reuse(map_named(b, "calls"), h->is.calls) &&
-		    reuse(map_named(b, h == l->hooks ? "percpu_rings" : "scratches"), h->is.data) &&
-		    reuse(map_named(b, h == l->hooks ? "waker" : "ring"), h->is.ring);
+	bool good = true;
 
 	for (size_t i = 0; good && i < sizeof(walk_maps) / sizeof(walk_maps[0]); i++) {
 		struct bpf_map *own = map_named(b, walk_maps[i]);
 
-		good = !own || bpf_map__set_autocreate(own, false) == 0;
+		if (own && lang_is_walked(language))
+			good = reuse(own, bpf_object__find_map_by_name(l->sample->obj, walk_maps[i]));
+		else if (own)
+			good = bpf_map__set_autocreate(own, false) == 0;
 	}
-	for (size_t i = 0; good && b != first && i < sizeof(own_maps) / sizeof(own_maps[0]); i++)
-		good = reuse(map_named(b, own_maps[i]), map_named(first, own_maps[i]));
+	return good;
+}
+
+/* Maps that the language alone has are those of the first hook; but a CPU's state is one for each hook. */
+static bool share_language_maps(const struct loaded *b, const struct loaded *first)
+{
+	bool good = true;
+	struct bpf_map *own;
+
+	bpf_object__for_each_map(own, b->object) {
+		struct bpf_map *its = map_named(first, bpf_map__name(own));
+
+		if (good && !bpf_map__is_internal(own) && its && bpf_map__fd(own) < 0 && bpf_map__autocreate(own) &&
+		    bpf_map__type(own) != BPF_MAP_TYPE_PERCPU_ARRAY)
+			good = reuse(own, its);
+	}
+	return good;
+}
+
+static bool share_maps(const struct bpf_lang *l, const struct hook *h, const struct loaded *b, uint32_t language)
+{
+	const struct loaded *first = &l->hooks[0].find;
+	bool good = reuse(map_named(b, "calls"), h->is.calls) &&
+		    reuse(map_named(b, h == l->hooks ? "percpu_rings" : "scratches"), h->is.data) &&
+		    reuse(map_named(b, h == l->hooks ? "waker" : "ring"), h->is.ring) &&
+		    share_walk_maps(l, b, language);
+
+	for (size_t i = 0; good && b != first && i < sizeof(own_maps) / sizeof(own_maps[0]); i++) {
+		struct bpf_map *own = map_named(b, own_maps[i]);
+
+		good = !own || reuse(own, map_named(first, own_maps[i]));
+	}
 	if (good && b != &h->find) /* the walks of a hook share their state with its lang_find */
 		good = reuse(map_named(b, "lang_walks"), map_named(&h->find, "lang_walks"));
+	if (good && h != l->hooks && language != LANG_NONE)
+		good = share_language_maps(b, &l->hooks[0].walks[language]);
 	return good;
 }
 
@@ -178,38 +211,71 @@ static bool share_maps(const struct bpf_lang *l, const struct hook *h, const str
 		(data)->s_dev_at = (at)->s_dev;     \
 	} while (0)
 
+struct walk_settings {
+	const struct places *at;
+	uint32_t depth, stack_limit, percpu_bytes, id_first, id_step;
+};
+
 /* Each skeleton has its own type. */
-#define set_walk(data, at, limit, first, step)        \
-	do {                                          \
-		set_places(data, at);                 \
-		(data)->exec_known = (at)->i_sb != 0; \
-		(data)->fsbase_at = (at)->fsbase;     \
-		(data)->stack_limit = (limit);        \
-		(data)->id_first = (first);           \
-		(data)->id_step = (step);             \
+#define set_walk(data, s)                                  \
+	do {                                               \
+		set_places(data, (s)->at);                 \
+		(data)->exec_known = (s)->at->i_sb != 0;   \
+		(data)->fsbase_at = (s)->at->fsbase;       \
+		(data)->user_depth = (s)->depth;           \
+		(data)->stack_limit = (s)->stack_limit;    \
+		(data)->id_first = (s)->id_first;          \
+		(data)->id_step = (s)->id_step;            \
 	} while (0)
 
-static bool open_object(const struct bpf_lang *l, const struct hook *h, const struct places *at,
-			struct loaded *b)
-{
-	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus(),
-		     first = (unsigned int)(h - l->hooks) * cpus;
-
-	if (h == l->hooks) {
-		b->tick = lang_tick_bpf__open();
-		if (!b->tick)
-			return false;
-		b->object = b->tick->obj;
-		b->tick->rodata->percpu_bytes = l->o->memory.percpu_ring;
-		set_walk(b->tick->rodata, at, h->is.stack_limit, first, cpus * BPF_LANG_HOOKS);
-		return true;
+#define OBJECT(name, set_more)                                                     \
+	static void destroy_##name(void *skeleton)                                 \
+	{                                                                          \
+		name##_bpf__destroy(skeleton);                                     \
+	}                                                                          \
+                                                                                   \
+	static bool open_##name(struct loaded *b, const struct walk_settings *s)   \
+	{                                                                          \
+		struct name##_bpf *skeleton = name##_bpf__open();                  \
+                                                                                   \
+		if (!skeleton)                                                     \
+			return false;                                              \
+		*b = (struct loaded){ skeleton->obj, skeleton, destroy_##name };   \
+		set_walk(skeleton->rodata, s);                                     \
+		set_more(skeleton->rodata, s);                                     \
+		return true;                                                       \
 	}
-	b->event = lang_event_bpf__open();
-	if (!b->event)
-		return false;
-	b->object = b->event->obj;
-	set_walk(b->event->rodata, at, h->is.stack_limit, first, cpus * BPF_LANG_HOOKS);
-	return true;
+
+#define set_percpu(data, s) ((data)->percpu_bytes = (s)->percpu_bytes)
+#define set_nothing(data, s) ((void)0)
+
+OBJECT(lang_tick, set_percpu)
+OBJECT(lang_event, set_nothing)
+
+typedef bool open_fn(struct loaded *b, const struct walk_settings *s);
+
+/* Objects of their own, with a walk: languages whose frames are machine frames. */
+static const struct {
+	open_fn *tick, *event;
+} walked[LANG_KINDS] = {
+	[LANG_NONE] = { open_lang_tick, open_lang_event },
+};
+
+static bool open_object(const struct bpf_lang *l, const struct hook *h, uint32_t language,
+			const struct places *at, struct loaded *b)
+{
+	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus();
+	struct walk_settings s = { .at = at,
+				   .depth = l->o->depth,
+				   .stack_limit = h->is.stack_limit,
+				   .percpu_bytes = l->o->memory.percpu_ring,
+				   .id_first = (unsigned int)(h - l->hooks) * cpus,
+				   .id_step = cpus * BPF_LANG_HOOKS };
+	uint32_t kind = lang_is_walked(language) ? language : LANG_NONE;
+	open_fn *opens = h == l->hooks ? walked[kind].tick : walked[kind].event;
+
+	errno = ENOTSUP;
+	return opens && opens(b, &s);
 }
 
 /* Chooses the one program of the object, with the type of the program that calls it. */
@@ -235,7 +301,8 @@ static bool load_one(const struct bpf_lang *l, struct hook *h, uint32_t language
 {
 	int saved;
 
-	if (open_object(l, h, at, b) && choose_program(h, b, language) && share_maps(l, h, b) &&
+	if (open_object(l, h, language, at, b) && choose_program(h, b, language) &&
+	    share_maps(l, h, b, language) &&
 	    bpf_object__load(b->object) == 0 &&
 	    set_call(h->is.calls, language == LANG_NONE ? CALL_FIND : CALL_LANGUAGE + language,
 		     program_of(b, language)))
@@ -264,13 +331,23 @@ static void load_procs(struct bpf_lang *l, const struct places *at)
 	l->procs = NULL;
 }
 
-static int take_function(void *arg, void *data, size_t n)
+static void pass_code(struct bpf_lang *l, const struct lang_code *code, size_t n)
+{
+	size_t head = offsetof(struct lang_code, bytes);
+
+	if (n >= head && code->n <= n - head && (code->language & ~LANG_RECORD_CODE) < LANG_KINDS)
+		l->take_code(l->arg, code);
+}
+
+static int take_record(void *arg, void *data, size_t n)
 {
 	struct bpf_lang *l = arg;
 	const struct lang_function *f = data;
 	size_t head = offsetof(struct lang_function, lines);
 
-	if (n >= head && f->table <= n - head && f->name_n <= LANG_NAME && f->class_n <= LANG_NAME &&
+	if (n >= sizeof(f->language) && (f->language & LANG_RECORD_CODE))
+		pass_code(l, data, n);
+	else if (n >= head && f->table <= n - head && f->name_n <= LANG_NAME && f->class_n <= LANG_NAME &&
 	    f->path_n <= LANG_PATH)
 		l->take(l->arg, f);
 	return 0;
@@ -282,7 +359,7 @@ static bool load_maps(struct bpf_lang *l, const struct places *at)
 		if (!load_one(l, &l->hooks[i], LANG_NONE, at, &l->hooks[i].find))
 			return false;
 	}
-	l->ring = ring_buffer__new(bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")), take_function, l,
+	l->ring = ring_buffer__new(bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")), take_record, l,
 				   NULL);
 	if (!l->ring)
 		return false;
@@ -357,9 +434,18 @@ void bpf_lang_restart(struct bpf_lang *l)
 		;
 }
 
-void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg)
+int bpf_lang_map(const struct bpf_lang *l, uint32_t language, const char *name)
+{
+	const struct loaded *b = l->n ? &l->hooks[0].walks[language] : NULL;
+	const struct bpf_map *map = b && b->object ? map_named(b, name) : NULL;
+
+	return map ? bpf_map__fd(map) : -1;
+}
+
+void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, bpf_lang_code_fn *take_code, void *arg)
 {
 	l->take = take;
+	l->take_code = take_code;
 	l->arg = arg;
 	if (l->ring)
 		ring_buffer__consume(l->ring);

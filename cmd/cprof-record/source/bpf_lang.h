@@ -67,11 +67,14 @@ void bpf_lang_restart(struct bpf_lang *l);
 bool bpf_lang_load(struct bpf_lang *l, uint32_t language, struct buf *error);
 
 typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
+typedef void bpf_lang_code_fn(void *arg, const struct lang_code *code);
 /*
- * Passes on the functions that were sent. Call it after the samples are drained: the functions that these
- * samples name have then arrived.
+ * Passes on the functions and the code that were sent. Call it after the samples are drained: those that
+ * these samples name have then arrived.
  */
-void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg);
+void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, bpf_lang_code_fn *take_code, void *arg);
+/* Returns the descriptor of a map of the language's own objects; -1: they are not loaded, or have no such map. */
+int bpf_lang_map(const struct bpf_lang *l, uint32_t language, const char *name);
 /* Returns a descriptor that is readable when many functions are pending; -1: nothing is loaded yet. */
 int bpf_lang_ring(const struct bpf_lang *l);
 

@@ -75,6 +75,15 @@ static void mark_dirty(struct user_walk *s, struct proc *p)
 	s->dirty[s->n++] = p;
 }
 
+void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language)
+{
+	if (p->space.language == language)
+		return;
+	p->space.language = language;
+	if (p->space.wanted)
+		mark_dirty(s, p);
+}
+
 /* Takes the state that the sample carries; its frame becomes the last one of out. False: there is none. */
 static bool take_state(struct unwind_host *h, const struct sample_head *head, struct user_stack *out)
 {
@@ -94,6 +103,7 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	h->stack_at = state->regs[UNWIND_RSP];
 	h->stack = (struct slice){ (const uint8_t *)(state + 1), head->stack_n };
 	out->n = (int)state->at + 1;
+	out->finished = (int)state->at;
 	return true;
 }
 
@@ -129,7 +139,8 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	}
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
-	while ((end = step_walk(s, p, &h, head->time)) == WALK_ON) {
+	while (out->fps[out->n - 1] = (uint32_t)h.walk.regs[UNWIND_RBP],
+	       (end = step_walk(s, p, &h, head->time)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;
@@ -205,7 +216,7 @@ bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_h
 		out->n = good;
 		out->end = WALK_NO_MAPPING;
 	}
-	out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
+	out->end = out->end == WALK_ASK || out->end == WALK_LANG ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
 	touch_tables(s, p, out, head->time);
 	return true;
 }
@@ -294,6 +305,7 @@ void user_walk_forked(struct user_walk *s, struct proc *parent, struct proc *chi
 		return;
 	child->space.published = (struct unwind_space){ .generation = from->published.generation };
 	child->space.first = from->first;
+	child->space.language = from->language;
 	for (size_t i = 0; i < from->n_stale; i++) {
 		struct map m = { .start = from->stale[i].start, .end = from->stale[i].end };
 
@@ -332,6 +344,7 @@ static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 									sp->published.generation;
 	store_unmap(s->tables->store, &old, now);
 	forget_stale(sp, old.generation);
+	sp->published.lang = sp->language;
 	sp->in_program = s->engine->ops->publish(s->engine, p->pid, &sp->published);
 	s->refused += !sp->in_program;
 }

@@ -35,9 +35,17 @@ struct user_stack {
 	uint64_t *addresses; /* SAMPLE_DEPTH_MAX */
 	int n;
 	int end; /* enum walk_end, the numbers of enum root */
+	/* The frames from `finished` on were found here; their rbp, the lower half, is in fps, by index. */
+	int finished;
+	uint32_t *fps; /* SAMPLE_DEPTH_MAX */
 };
 
 void user_walk_release(struct user_walk *s);
+/*
+ * From the next publication on, the program of this language (enum lang_kind) walks the code of p that has no
+ * table; 0: none does.
+ */
+void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language);
 /*
  * Finishes the stack of a sample of p that was walked by tables: continues it where the program could not,
  * and cuts it where the program's mappings were out of date. False: the stack waits for a table; call again
