@@ -41,11 +41,11 @@ source file=1 status=ok kind=symtab path="/bin/x"
 jitcode time=2600001 process=1 kind=move address=0x400000 size=0x10 old=0x400800 name=""
 jitcode time=2600002 process=1 kind=load address=0x400000 size=0x10 old=0x0 name="js f"
 jitcode time=2600002 process=1 kind=close address=0x0 size=0x0 old=0x0 name=""
-script id=1 language=python process=1 path="/app/a.py"
-function id=1 script=1 name="Decoder.d\xc3\xa9code" line=10 flags=0
-lang-frame id=5 process=1 language=python function=1 line=12 state=ok
-lang-frame id=6 process=1 language=ruby function=0 line=0 state=not-yet
-lang-frame id=7 process=1 language=9 function=0 line=0 state=30
+script id=1 language=python process=1 path="/app/a.py" units=0 file=0 offset=0x0 width=0
+function id=1 script=1 name="Decoder.d\xc3\xa9code" line=10 flags=0 start=0
+lang-frame id=5 process=1 language=python function=1 line=12 state=ok tier=none inlined=0 position=0
+lang-frame id=6 process=1 language=ruby function=0 line=0 state=not-yet tier=none inlined=0 position=0
+lang-frame id=7 process=1 language=9 function=0 line=0 state=30 tier=none inlined=0 position=0
 damage offset=1 bytes=2 blocks=3 what="checksum mismatch"
 end time=3000000 reason=closed samples=3 tail=07
 flush

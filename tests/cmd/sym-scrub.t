@@ -78,15 +78,15 @@ string id=9 text="/home/hush/source.c"
 string id=5 text="known_before"
 symbol frame=1 from=0 level=0 source=dynsym name=5 offset=3 file=9 line=77
 source file=5 status=no-file kind=none path="/usr/local/bin/hush-own"
-script id=1 language=python process=1 path="/home/hush/app.py"
-script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py"
-script id=3 language=ruby process=1 path="hush.rb"
-script id=4 language=python process=1 path="<string>"
-function id=1 script=1 name="App.work" line=3 flags=0
-function id=2 script=2 name="made from /srv/hush/x.py" line=3 flags=0
-function id=3 script=3 name="top" line=3 flags=0
-function id=4 script=4 name="<module>" line=1 flags=1
-lang-frame id=8 process=1 language=python function=1 line=4 state=ok
+script id=1 language=python process=1 path="/home/hush/app.py" units=0 file=0 offset=0x0 width=0
+script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py" units=0 file=0 offset=0x0 width=0
+script id=3 language=ruby process=1 path="hush.rb" units=0 file=0 offset=0x0 width=0
+script id=4 language=python process=1 path="<string>" units=0 file=0 offset=0x0 width=0
+function id=1 script=1 name="App.work" line=3 flags=0 start=0
+function id=2 script=2 name="made from /srv/hush/x.py" line=3 flags=0 start=0
+function id=3 script=3 name="top" line=3 flags=0 start=0
+function id=4 script=4 name="<module>" line=1 flags=1 start=0
+lang-frame id=8 process=1 language=python function=1 line=4 state=ok tier=none inlined=0 position=0
 node id=23 parent=16 frame=8
 sample time=1005 event=1 cpu=1 thread=1 user=23 kernel=0 weight=10101010
 damage offset=1 bytes=2 blocks=0 what="hush-what"
@@ -142,7 +142,7 @@ like '  names that were there before stay, with their lines' "$(grep -A 9 'text=
 like '  of hidden files' "$(cat "$tmp/scrubbed.txt")" '^string id=[0-9]* text="/scrubbed/[0-9a-f]{16}"$'
 
 is 'scripts are hashes, unless a distribution installs them' \
-	"$(sed -n 's/^script id=\(.\).*path=/\1 /p' "$tmp/scrubbed.txt" |
+	"$(sed -n 's/^script id=\(.\).*path=\(.*\) units=.*/\1 \2/p' "$tmp/scrubbed.txt" |
 		sed 's,"/scrubbed/[0-9a-f]\{16\}",P,' | tr '\n' ' ')" \
 	'1 P 2 "/usr/lib/python3.11/json/decoder.py" 3 P 4 "<string>" '
 is '  functions keep their names, but no paths in them' \
@@ -151,7 +151,7 @@ is '  functions keep their names, but no paths in them' \
 	'"App.work" "made from P" "top" "<module>" '
 is '  frames of languages stay as they are' \
 	"$(grep '^lang-frame' "$tmp/scrubbed.txt")" \
-	'lang-frame id=8 process=1 language=python function=1 line=4 state=ok'
+	'lang-frame id=8 process=1 language=python function=1 line=4 state=ok tier=none inlined=0 position=0'
 
 # Keys
 cprof-sym --scrub --scrub-key "$tmp/key" "$tmp/raw.bin" 2>/dev/null | cmp -s - "$tmp/scrubbed.bin"

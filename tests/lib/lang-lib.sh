@@ -25,13 +25,13 @@ lang_text() {
 			if (!((proc, kind, name) in function_of)) {
 				function_of[proc, kind, name] = ++functions
 				print "function id=" functions, "script=" 2 * proc - (kind == "l"),
-					"name=" q name q, "line=7 flags=0"
+					"name=" q name q, "line=7 flags=0 start=0"
 			}
 			print "lang-frame id=" f, "process=" proc, "language=" $1,
-				"function=" function_of[proc, kind, name], "line=" line + 0, "state=ok"
+				"function=" function_of[proc, kind, name], "line=" line + 0, "state=ok" none
 		} else if (kind == "s") {
 			print "lang-frame id=" f, "process=" proc, "language=" $1,
-				"function=0 line=0 state=" name
+				"function=0 line=0 state=" name none
 		} else if (kind == "k") {
 			at = sprintf("0xffffffff8100%04x", 16 * f)
 			print "frame id=" f, "process=0 kind=exact address=" at
@@ -49,7 +49,9 @@ lang_text() {
 		return frame[proc, t] = f
 	}
 	BEGIN {
-		print "segment major=1 minor=4 least=1"
+		none = " tier=none inlined=0 position=0"
+		nowhere = " units=0 file=0 offset=0x0 width=0"
+		print "segment major=1 minor=5 least=1"
 		print "meta key=\"start-realtime-ns\" value=\"1000000000000001000\""
 		print "meta key=\"start-monotonic-ns\" value=\"1000\""
 		print "event id=1 name=\"cpu-clock\" unit=\"ns\" period=10000000 millihertz=100000\nflush"
@@ -67,8 +69,8 @@ lang_text() {
 		mapped = "length=0x10000 offset=0x0 prot=5 file="
 		print "mapping time=1 process=" n, "start=0x40000", mapped 2 + n
 		print "mapping time=1 process=" n, "start=0x50000", mapped 2
-		print "script id=" 2 * n - 1, "language=" language, "process=" n, "path=\"/app/main\""
-		print "script id=" 2 * n, "language=" language, "process=0 path=\"/usr/lib/json\""
+		print "script id=" 2 * n - 1, "language=" language, "process=" n, "path=\"/app/main\"" nowhere
+		print "script id=" 2 * n, "language=" language, "process=0 path=\"/usr/lib/json\"" nowhere
 	}
 	{
 		proc = process[$1]
