@@ -20,7 +20,8 @@ broken "a function of an undefined script" \
 broken "a function twice" '/^function/p' 'a function defined twice'
 broken "a frame's id twice" '/^lang-frame/p' 'a frame defined twice'
 broken "  that of a machine frame" \
-	'/^frame id=1/{p;s/.*/lang-frame id=1 process=1 language=python function=0 line=0 state=lost tier=none inlined=0 position=0/;}' \
+	'/^frame id=1/{p;s/.*/lang-frame id=1 process=1 language=python function=0 line=0 state=lost &/;
+	s/ frame id.*/ tier=none inlined=0 position=0/;}' \
 	'a frame defined twice'
 broken "a state out of range" '/^lang-frame/s/state=ok/state=99/' 'a language frame in an unknown state'
 broken "a known function in a state without one" \

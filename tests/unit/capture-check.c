@@ -420,43 +420,47 @@ static void deep_and_moving(void)
 }
 #endif
 
+/* The fields that only frames and scripts of some languages have. */
+#define PLAIN " tier=none inlined=0 position=0"
+#define NOWHERE " units=0 file=0 offset=0x0 width=0"
+
 static void languages(void)
 {
 	const struct capture_frame *f;
 
 	begin();
-	refused("script id=1 language=none process=1 path=\"a.py\" units=0 file=0 offset=0x0 width=0", "a script of an unknown language");
-	refused("script id=1 language=77 process=1 path=\"a.py\" units=0 file=0 offset=0x0 width=0", "a script of an unknown language");
-	refused("script id=1 language=python process=9 path=\"a.py\" units=0 file=0 offset=0x0 width=0", "a script of an undefined process");
-	refused("script id=4294967297 language=python process=1 path=\"a.py\" units=0 file=0 offset=0x0 width=0", "an id out of range");
+	refused("script id=1 language=none process=1 path=\"a.py\"" NOWHERE, "a script of an unknown language");
+	refused("script id=1 language=77 process=1 path=\"a.py\"" NOWHERE, "a script of an unknown language");
+	refused("script id=1 language=python process=9 path=\"a.py\"" NOWHERE, "a script of an undefined process");
+	refused("script id=4294967297 language=python process=1 path=\"a.py\"" NOWHERE, "an id out of range");
 	refused("function id=1 script=1 name=\"f\" line=1 flags=0 start=0", "a function of an undefined script");
-	check(!say("script id=1 language=python process=0 path=\"a.py\" units=0 file=0 offset=0x0 width=0\n"
-		   "script id=2 language=ruby process=1 path=\"a.rb\" units=0 file=0 offset=0x0 width=0\n"
+	check(!say("script id=1 language=python process=0 path=\"a.py\"" NOWHERE "\n"
+		   "script id=2 language=ruby process=1 path=\"a.rb\"" NOWHERE "\n"
 		   "function id=1 script=1 name=\"C.f\" line=3 flags=0 start=0\n"), "scripts and a function");
-	refused("script id=1 language=python process=1 path=\"a.py\" units=0 file=0 offset=0x0 width=0", "a script defined twice");
+	refused("script id=1 language=python process=1 path=\"a.py\"" NOWHERE, "a script defined twice");
 	refused("function id=1 script=1 name=\"g\" line=1 flags=0 start=0", "a function defined twice");
 	refused("function id=0 script=1 name=\"g\" line=1 flags=0 start=0", "an id out of range");
-	refused("lang-frame id=2 process=0 language=python function=1 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=0 language=python function=1 line=4 state=ok" PLAIN,
 		"a language frame of an undefined process");
-	refused("lang-frame id=2 process=1 language=none function=1 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=none function=1 line=4 state=ok" PLAIN,
 		"a language frame of an unknown language");
-	refused("lang-frame id=2 process=1 language=python function=9 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=python function=9 line=4 state=ok" PLAIN,
 		"a language frame of an undefined function");
-	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=ok" PLAIN,
 		"a language frame without a function and without a reason");
-	refused("lang-frame id=2 process=1 language=python function=1 line=4 state=lost tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=python function=1 line=4 state=lost" PLAIN,
 		"a language frame whose function is known and not known");
-	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=8 tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=8" PLAIN,
 		"a language frame in an unknown state");
-	refused("lang-frame id=2 process=1 language=ruby function=1 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2 process=1 language=ruby function=1 line=4 state=ok" PLAIN,
 		"a language frame of a function of another language");
-	refused("lang-frame id=1 process=1 language=python function=1 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=1 process=1 language=python function=1 line=4 state=ok" PLAIN,
 		"a frame defined twice");
-	refused("lang-frame id=2147483648 process=1 language=python function=1 line=4 state=ok tier=none inlined=0 position=0",
+	refused("lang-frame id=2147483648 process=1 language=python function=1 line=4 state=ok" PLAIN,
 		"an id out of range");
-	check(!say("lang-frame id=2 process=1 language=python function=1 line=4 state=ok tier=none inlined=0 position=0\n"
-		   "lang-frame id=3 process=1 language=python function=1 line=0 state=ok tier=none inlined=0 position=0\n"
-		   "lang-frame id=4 process=1 language=ruby function=0 line=0 state=lost tier=none inlined=0 position=0\n"
+	check(!say("lang-frame id=2 process=1 language=python function=1 line=4 state=ok" PLAIN "\n"
+		   "lang-frame id=3 process=1 language=python function=1 line=0 state=ok" PLAIN "\n"
+		   "lang-frame id=4 process=1 language=ruby function=0 line=0 state=lost" PLAIN "\n"
 		   "node id=17 parent=16 frame=2\nnode id=18 parent=17 frame=3\n" MAP(1, 1, 1)
 		   "sample time=9 event=1 cpu=0 thread=1 user=18 kernel=0 weight=10\n"),
 	      "a stack with frames of a language");
