@@ -45,7 +45,7 @@ struct walk {
 	__u8 exact;    /* rip was interrupted; it is not a return address */
 	__u8 inner;    /* all registers are known: the sampled frame, or one that a signal interrupted */
 	__u8 bx_known;
-	__u8 unchecked; /* a step in a gap of a table was without a check for the call */
+	__u8 unchecked; /* a step without a rule was taken without a call before the return address */
 };
 
 #endif

@@ -258,20 +258,23 @@ static WALK_INLINE int walk_is_foreign(WALK_ENV env, const struct walk *w)
 }
 
 /*
- * Without a rule: finds the caller's frame by the frame pointer if that can be one, else returns why. A gap
- * between a table's rows is mostly assembly, where rbp may be an ordinary register: its frame is trusted if a
- * call ends at the return address, and a stack that continued without this check is not called complete.
+ * Without a rule: finds the caller's frame by the frame pointer if that can be one, else returns why. In
+ * assembly and in JIT code rbp may be an ordinary register: its frame is trusted if a call ends at the return
+ * address, and a stack that continued without this check is not called complete. Within memory without a file
+ * the call may be missing, because HotSpot's interpreter pushes return addresses by itself.
  */
 WALK_FN int walk_by_fp(WALK_ENV env, int why)
 {
 	struct walk *w = walk_state(env);
 	__u64 sp, bp, pair[2];
+	__u32 from;
 	int call;
 
 	if (!w)
 		return why;
 	if (walk_is_foreign(env, w))
 		return WALK_LANG;
+	from = w->file_at;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
 	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
@@ -286,9 +289,9 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, pair[1] - 1) != WALK_ON)
 		return why | WALK_UNSURE;
 	call = walk_is_call(env, pair[1]);
-	if (call == 0)
+	if (call == 0 && (why != WALK_NO_TABLE || from || w->file_at))
 		return why;
-	if (call < 0 && why == WALK_GAP)
+	if (call <= 0)
 		w->unchecked = 1;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
