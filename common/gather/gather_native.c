@@ -106,6 +106,29 @@ static bool is_glue(struct gather_native *n, const struct capture_symbol *s, uin
 	return (*glue - 1) & languages;
 }
 
+/* Returns true if the frame's code is in memory, not in a file. */
+static bool is_in_memory(const struct gather_native *n, uint32_t node, uint64_t epoch)
+{
+	const struct capture *c = n->names->c;
+	const struct capture_place *place = gather_names_place(n->names, c->nodes[node].frame, epoch);
+
+	return place && place->map_end && (!place->file || !capture_path_is_file(c->files[place->file].path));
+}
+
+/*
+ * Returns true for code that the interpreter generated itself, for the function of the language outside it:
+ * all code in memory in PHP and Ruby; in Python, where libraries generate code, too, the trampolines of -X perf.
+ */
+static bool is_generated(const struct gather_native *n, uint32_t node, const struct capture_symbol *s, uint64_t epoch,
+			 uint8_t languages)
+{
+	bool named = s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
+
+	if (named && (languages & glue_bit(LANGUAGE_PYTHON)) && slice_begins(capture_text(n->names->c, s->name), "py::"))
+		return true;
+	return (!s || named) && (languages & (glue_bit(LANGUAGE_PHP) | glue_bit(LANGUAGE_RUBY))) && is_in_memory(n, node, epoch);
+}
+
 /* Decides about a frame, and sets the mode for the next one outwards. */
 static bool is_shown(struct gather_native *n, const struct native_step *at, uint64_t epoch, uint8_t languages,
 		     struct native_step *next)
@@ -126,6 +149,8 @@ static bool is_shown(struct gather_native *n, const struct native_step *at, uint
 		return false;
 	}
 	s = gather_names_symbol(n->names, node->frame, epoch);
+	if (is_generated(n, at->node, s, epoch, languages))
+		return false;
 	if (s && s->source != NAME_BOUNDS)
 		return !is_glue(n, s, languages);
 	return !(at->mode == MODE_BELOW && at->file && n->languages[at->node] &&

@@ -14,8 +14,9 @@
  * whole segment has been read.
  *
  * With NATIVE_LIB, these machine frames vanish from a stack that holds frames of a language: the interpreter's
- * loop, which is the frame directly outside one of the language; glue, see glue.h; and, between two frames of
- * languages, frames without a name in the same file as the loop. With NATIVE_NONE, all machine frames vanish
+ * loop, which is the frame directly outside one of the language; glue, see glue.h; code that the interpreter
+ * generated for its functions; and, between two frames of languages, frames without a name in the same file as
+ * the loop. With NATIVE_NONE, all machine frames vanish
  * from such a stack.
  */
 #ifndef CPROF_GATHER_GATHER_NATIVE_H

@@ -7,7 +7,7 @@
 static const char *const python[] = {
 	/* the loop */
 	"_PyEval_EvalFrame*", "PyEval_EvalFrame*", "_TAIL_CALL_*", "_PyEval_Vector",
-	"_PyEval_EvalCode*", "PyEval_EvalCode*", "function_code_fastcall",
+	"_PyEval_EvalCode*", "PyEval_EvalCode*", "function_code_fastcall", "py_trampoline_evaluator",
 	/* calls */
 	"_PyFunction_Vectorcall*", "_PyFunction_FastCall*", "call_function", "do_call_core",
 	"PyObject_Vectorcall*", "_PyObject_Vectorcall*", "_PyObject_FastCall*", "PyObject_Call*",

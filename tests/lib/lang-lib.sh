@@ -7,6 +7,8 @@
 #	c:NAME		machine code of a library
 #	u:OFFSET	code of the interpreter without a name
 #	v:OFFSET	code of the library without a name
+#	p:NAME		code in memory with a name from a perf map
+#	a:OFFSET	code in memory without a name
 #	l:NAME:LINE	a function of the language in /app/main; its first line is 7
 #	j:NAME:LINE	the same in /usr/lib/json
 #	s:STATE		a frame of the language without a function
@@ -37,12 +39,13 @@ lang_text() {
 			print "frame id=" f, "process=0 kind=exact address=" at
 			after = after "ksym time=9 address=" at " size=0x10 name=" q name q " module=\"\"\n"
 		} else {
-			at = kind ~ /[uv]/ ? name : sprintf("%04x", 16 * f)
-			at = "0x" (kind ~ /[mu]/ ? 4 : 5) at
+			at = kind ~ /[uva]/ ? name : sprintf("%04x", 16 * f)
+			at = "0x" (kind ~ /[mu]/ ? 4 : kind ~ /[pa]/ ? 6 : 5) at
 			print "frame id=" f, "process=" proc, "kind=exact address=" at
-			if (kind !~ /[uv]/) {
+			if (kind !~ /[uva]/) {
 				after = after "string id=" f " text=" q name q "\n"
-				after = after "symbol frame=" f " from=0 level=0 source=symtab name=" f \
+				after = after "symbol frame=" f " from=0 level=0 source=" \
+					(kind == "p" ? "perfmap" : "symtab") " name=" f \
 					" offset=0 file=0 line=0\n"
 			}
 		}
@@ -69,6 +72,7 @@ lang_text() {
 		mapped = "length=0x10000 offset=0x0 prot=5 file="
 		print "mapping time=1 process=" n, "start=0x40000", mapped 2 + n
 		print "mapping time=1 process=" n, "start=0x50000", mapped 2
+		print "mapping time=1 process=" n, "start=0x60000", mapped 0
 		print "script id=" 2 * n - 1, "language=" language, "process=" n, "path=\"/app/main\"" nowhere
 		print "script id=" 2 * n, "language=" language, "process=0 path=\"/usr/lib/json\"" nowhere
 	}
