@@ -337,6 +337,17 @@ static double report_names(struct coverage *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
+/* Names the page of options for runtimes whose compiled code has no names. */
+static void report_runtimes(const struct jit_runtimes *t)
+{
+	for (unsigned int i = 0; i < JIT_RUNTIMES; i++) {
+		if (jit_runtimes_lacks(t, i))
+			cli_warn("%" PRIu64 " of %" PRIu64 " frames compiled by %s at run time have no name; "
+				 "cprof-languages(7) lists ways to name them",
+				 t->counts[i].unnamed, t->counts[i].named + t->counts[i].unnamed, jit_runtimes_name(i));
+	}
+}
+
 static bool is_wanted(const void *context, const struct segment_extent *x)
 {
 	struct pass *p = (struct pass *)context;
@@ -428,8 +439,10 @@ static enum status symbolize(char **paths, const struct settings *s)
 		pass_nothing(&p);
 	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* reported as damage */
 		cli_writer_done(p.writer);
-	if (got == 0 && !refused && (p.segments || !p.unwanted))
+	if (got == 0 && !refused && (p.segments || !p.unwanted)) {
 		resolved = report_names(namer_tally(p.namer), s->verbose);
+		report_runtimes(namer_runtimes(p.namer));
+	}
 	symbol_files_unread(modules_unread(modules), s->verbose);
 	scrub_free(scrub);
 	namer_free(p.namer);

@@ -26,6 +26,7 @@
 #define CPROF_RESOLVE_NAMER_H
 
 #include "common/capture/capture.h"
+#include "common/resolve/jit_runtimes.h"
 #include "common/resolve/kernelfile.h"
 #include "common/resolve/modules.h"
 #include "common/resolve/coverage.h"
@@ -51,5 +52,7 @@ bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);
 /* Returns the counts of all completed segments. */
 struct coverage *namer_tally(struct namer *n);
+/* Returns the counts, by runtime, of frames in code that was compiled at run time; of all completed segments. */
+const struct jit_runtimes *namer_runtimes(const struct namer *n);
 
 #endif

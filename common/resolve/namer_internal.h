@@ -73,6 +73,7 @@ struct namer {
 	enum identity_host host;
 	/* Sums of all segments. */
 	struct coverage tally;
+	struct jit_runtimes runtimes;
 };
 
 /* Returns false if out of memory, as all functions below. */

@@ -312,6 +312,46 @@ static bool deny_names(struct namer *n, const struct capture *c, struct writer *
 	return good;
 }
 
+static bool place_named(const struct namer *n, const struct capture *c, uint32_t place)
+{
+	const struct capture_place *p = &c->places[place];
+	const struct capture_symbol *s;
+
+	if (is_named(n->answers[place].source))
+		return true;
+	s = capture_symbol_from(c, p->frame, p->from);
+	return s && is_named(s->source);
+}
+
+/* Counts a place for its process: as a file of a runtime, or as code in memory without a file. */
+static void count_runtime(const struct namer *n, const struct capture *c, uint32_t place, struct jit_runtime_count *to)
+{
+	const struct capture_place *p = &c->places[place];
+	struct slice path = p->file ? c->files[p->file].path : slice_of("//");
+	unsigned int runtime = p->file ? jit_runtimes_file(path) : 0;
+
+	if (runtime)
+		to->runtime = runtime;
+	if (!p->map_end || path.n == 0 || path.p[0] != '/' || capture_path_is_file(path))
+		return;
+	if (place_named(n, c, place))
+		to->named++;
+	else
+		to->unnamed++;
+}
+
+static bool count_runtimes(struct namer *n, const struct capture *c)
+{
+	struct jit_runtime_count *processes = calloc(c->n_processes + 1, sizeof(*processes));
+
+	for (uint32_t i = 1; processes && i < n->n_placed; i++)
+		count_runtime(n, c, i, &processes[c->frames[c->places[i].frame].process]);
+	if (processes)
+		jit_runtimes_add(&n->runtimes, processes, c->n_processes);
+	free(processes);
+	return processes != NULL;
+}
+
 /* Completes the places and the counts. */
 static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
 {
@@ -379,10 +419,15 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))
 			return false;
 	}
-	return namer_say(n, c, w) && finish_places(n, c, w) && finish_kernel(n, c, w);
+	return namer_say(n, c, w) && finish_places(n, c, w) && count_runtimes(n, c) && finish_kernel(n, c, w);
 }
 
 struct coverage *namer_tally(struct namer *n)
 {
 	return &n->tally;
+}
+
+const struct jit_runtimes *namer_runtimes(const struct namer *n)
+{
+	return &n->runtimes;
 }

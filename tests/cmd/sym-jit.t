@@ -142,4 +142,38 @@ NR == FNR { start[NR] = dec($1); end[NR] = start[NR] + dec($2); n = NR; next }
 ' "$tmp/lines" "$tmp/addresses" >"$tmp/want"
 name_of "$tmp/out" >"$tmp/got"
 same 'of 40,000 entries that overlap, the last one everywhere' "$tmp/got" "$tmp/want"
+
+# The summary names the page for a runtime whose code has no names.
+# runs PATH FILE LINE...: a process that maps PATH. Its code is in FILE (0: none), its perf map has the lines.
+runs() {
+	path=$1 file=$2
+	shift 2
+	segment; process 1
+	file 1 "$path"; file 2 /memfd:doublemapper
+	mapping 1 1 0x400000 0x10000 0x0
+	mapping 1 "$file" 0x70000000 0x100000 0x0
+	for line; do jitmap 10 "$line"; done
+	printf '%s\n' 0x400100 0x70000000 0x70000100 0x70000200 | frames 1 exact 1 1000
+	finish
+}
+hint() {
+	sed -n 's/^cprof-sym: \([0-9]* of [0-9]* frames compiled by [^;]*\); cprof-languages(7).*/\1/p' "$tmp/err"
+}
+runs /usr/lib/jvm/lib/server/libjvm.so 0 | sym
+is 'Java without a perf map: the summary names the page' "$(hint)" \
+	'3 of 3 frames compiled by Java at run time have no name'
+runs /usr/bin/node 0 '70000000 10 one\n' | sym
+is '  or with the names of some' "$(hint)" \
+	'2 of 3 frames compiled by Node.js at run time have no name'
+runs /usr/bin/node 0 '70000000 10 one\n70000100 10 two\n' | sym
+is '  but not if most have names' "$(hint)" ''
+runs /opt/app 2 | sym
+is '  and a program of .NET in one file' "$(hint)" \
+	'3 of 3 frames compiled by .NET at run time have no name'
+runs /opt/app 0 | sym
+is '  nor of a program that is not known' "$(hint)" ''
+for path in beam.smp mono-sgen luajit-2.1 libnode.so.108; do
+	runs "/usr/lib/$path" 0 | sym
+	like "  $path" "$(hint)" '^3 of 3'
+done
 done_testing
