@@ -34,6 +34,8 @@ const volatile unsigned int looks_back = 0;      /* other programs may keep this
 
 const volatile unsigned int has_calls = 0;       /* the map calls can be used */
 
+const volatile unsigned int interp_at = 0;       /* in struct linux_binprm: interp; 0: not known */
+
 /* Processes of interpreted languages were met: the programs of lang_tick.bpf.c are in the map calls. */
 unsigned int lang_on SEC(".data") = 0;
 
@@ -45,6 +47,7 @@ enum {
 	ON_TIME = 100000,    /* ... and within this many ns */
 	KEPT_OUT_MOST = 100, /* consecutive ticks; with more, the machine was suspended */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
+	INTERPRETER_PATH = 128, /* bytes; the kernel takes up to 255 from a script */
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on if built for FRED */
 };
 
@@ -191,20 +194,48 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
  */
 unsigned int lang_unmet SEC(".data") = 0;
 
-/* Is it, by its name, an interpreter? Returns a bit by enum lang_kind, or 0. */
-static __always_inline unsigned int interpreter_bit(void)
+/* Is it, by the first bytes of its name, an interpreter? Returns a bit by enum lang_kind, or 0. */
+static __always_inline unsigned int interpreter_bit(unsigned int name)
+{
+	if (name == 0x68747970) /* "pyth" */
+		return 1 << LANG_PYTHON;
+	if (name == 0x79627572) /* "ruby" */
+		return 1 << LANG_RUBY;
+	if ((name & 0xffffff) == 0x706870) /* "php" */
+		return 1 << LANG_PHP;
+	return name == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
+}
+
+/*
+ * A process that runs a script has the script's name. The interpreter is in the script's first line. Any
+ * directory on the way may have such a name, too: this only wakes the reader.
+ */
+static __always_inline int interpreter_of_script(unsigned long program)
+{
+	unsigned char path[INTERPRETER_PATH] = { 0 };
+	unsigned long long last = 0; /* eight bytes of the path */
+	unsigned long from = 0;
+
+	if (!interp_at || bpf_probe_read_kernel(&from, sizeof(from), (const void *)(program + interp_at)))
+		return 0;
+	if (bpf_probe_read_kernel_str(path, sizeof(path), (const void *)from) < 0)
+		return 0;
+	for (int i = 0; i < INTERPRETER_PATH; i++) {
+		last = last >> 8 | (unsigned long long)path[i] << 56;
+		if ((last >> 24 & 0xff) == '/' && (lang_unmet & interpreter_bit(last >> 32)))
+			return 1;
+	}
+	return 0;
+}
+
+/* Does the process begin an interpreter that is not known yet? program: struct linux_binprm */
+static __always_inline int begins_unmet(unsigned long program)
 {
 	unsigned int name[4] = { 0 };
 
-	if (bpf_get_current_comm(name, sizeof(name)))
-		return 0;
-	if (name[0] == 0x68747970) /* "pyth" */
-		return 1 << LANG_PYTHON;
-	if (name[0] == 0x79627572) /* "ruby" */
-		return 1 << LANG_RUBY;
-	if ((name[0] & 0xffffff) == 0x706870) /* "php" */
-		return 1 << LANG_PHP;
-	return name[0] == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
+	if (bpf_get_current_comm(name, sizeof(name)) == 0 && (lang_unmet & interpreter_bit(name[0])))
+		return 1;
+	return interpreter_of_script(program);
 }
 
 /* A new image: everything known of the process is out of date. */
@@ -214,10 +245,9 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 	unsigned long long word = WAKE_INTERPRETER;
 
-	(void)ctx;
 	if (bpf_map_delete_elem(&spaces, &pid) == 0)
 		count_change();
-	if (has_calls && lang_unmet && (lang_unmet & interpreter_bit()))
+	if (has_calls && lang_unmet && begins_unmet(ctx->args[2]))
 		bpf_ringbuf_output(&waker, &word, sizeof(word), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -488,11 +488,21 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 		bpf_map__set_map_flags(s->maps.spaces, 0);
 }
 
+/* Without the offset, an interpreter that a script's first line names does not wake the recorder. */
+static uint32_t find_interp(void)
+{
+	struct btf_place at = { "linux_binprm", "interp", 0 };
+
+	return btf_find(BTF_KERNEL, &at, 1) ? at.at : 0;
+}
+
 static void configure_sampler(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
 {
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
 	s->rodata->has_calls = way->calls && !o->kernel_only && o->languages;
 	bpf_program__set_autoload(s->progs.finish, s->rodata->has_calls);
+	if (s->rodata->has_calls)
+		s->rodata->interp_at = find_interp();
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
