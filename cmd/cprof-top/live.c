@@ -51,7 +51,7 @@ static void window_init(struct live *v)
 	gather_modules_init(&v->modules);
 	v->view = v->f->view;
 	v->view.modules = v->view.modules ? &v->modules : NULL;
-	v->view.reasons = NULL;
+	v->view.reasons = v->view.states = NULL;
 	if (!profile_init(&v->coming.profile))
 		cli_no_memory();
 }
@@ -202,7 +202,7 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	l.totals.blocks_damaged = subtract_floor(t->blocks_damaged, v->before.blocks_damaged);
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
-	header_make(&v->header, &l, NULL, false);
+	header_make(&v->header, &l, NULL, NULL, false);
 	v->events = adds_events(v, c);
 	name_window(v, &l.totals);
 	losses_print(&lost, t);

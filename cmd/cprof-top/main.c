@@ -167,7 +167,7 @@ static void warn_losses(const struct loaded *l)
 	buf_release(&lost);
 }
 
-static void print_top(struct settings *s, struct reasons *reasons, const struct loaded *l)
+static void print_top(struct settings *s, struct reasons *reasons, struct reasons *states, const struct loaded *l)
 {
 	struct header h = { 0 };
 	struct buf out = { 0 };
@@ -178,7 +178,8 @@ static void print_top(struct settings *s, struct reasons *reasons, const struct 
 		views_rows(&s->views, s->format, l, &out);
 	} else {
 		reasons_sort(reasons);
-		header_make(&h, l, reasons, s->verbose);
+		reasons_sort(states);
+		header_make(&h, l, reasons, states, s->verbose);
 		header_print(&h, &out);
 		header_release(&h);
 		views_text(&s->views, &out);
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
 	struct filters f = { 0 };
 	struct loaded l = { 0 };
-	struct reasons reasons;
+	struct reasons reasons, states;
 	enum status status;
 	struct profile p;
 	int c;
@@ -235,7 +236,9 @@ int main(int argc, char **argv)
 	check_top(&s, f.view.by, argv + optind);
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
+	reasons_init(&states);
 	f.view.reasons = &reasons;
+	f.view.states = &states;
 	s.views.view = &f.view;
 	s.views.profile = &p;
 	if (!profile_init(&p))
@@ -246,11 +249,12 @@ int main(int argc, char **argv)
 	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds)
 		filters_warn_none(&f, "the table is empty");
 	if (l.good)
-		print_top(&s, &reasons, &l);
+		print_top(&s, &reasons, &states, &l);
 	else
 		status = STATUS_DAMAGED;
 	profile_release(&p);
 	reasons_release(&reasons);
+	reasons_release(&states);
 	filters_release(&f);
 	if (s.views.peek)
 		regfree(&s.peek);

@@ -153,15 +153,15 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 	}
 }
 
-/* "  8.33%         12 in /lib/x.so (stripped)": the first few reasons, or all. */
-static void add_reasons(struct header *h, const struct reasons *r, uint64_t samples, bool all, struct buf *text)
+/* "  8.33%         12 in /lib/x.so (stripped)": the first few reasons, or all; their share of `whole`. */
+static void add_reasons(struct header *h, const struct reasons *r, uint64_t whole, bool all, struct buf *text)
 {
 	size_t n = all || r->n <= REASONS ? r->n : REASONS;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct reason *it = &r->list[i];
 
-		buf_printf(text, "%6.2f%% %10" PRIu64 " in ", header_percent(it->samples, samples), it->samples);
+		buf_printf(text, "%6.2f%% %10" PRIu64 " in ", header_percent(it->samples, whole), it->samples);
 		sanitize_append(text, it->where);
 		buf_text(text, " (");
 		buf_bytes(text, it->why.p, it->why.n);
@@ -172,15 +172,22 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t samp
 		header_add(h, "", "and %zu more (-v lists all)", r->n - n);
 }
 
-/* "98.70% named (python), 1.30% not-yet": each language with the states of its frames. */
-static void add_languages(struct header *h, const struct gather_sums *s, struct buf *text)
+/*
+ * "98.70% named (python), 1.30% not-yet": each language with the states of its frames; below, the processes of
+ * frames without a name.
+ */
+static void add_languages(struct header *h, const struct gather_sums *s, const struct reasons *processes,
+			  bool every, struct buf *text)
 {
+	uint64_t frames = 0;
+
 	for (size_t l = 0; l < LANGUAGES; l++) {
 		const uint64_t *states = s->languages[l];
 		uint64_t all = 0;
 
 		for (size_t i = 0; i < LANG_STATES; i++)
 			all += states[i];
+		frames += all;
 		if (!all)
 			continue;
 		buf_printf(text, "%s%.2f%% named (%s)", text->n ? "; " : "", header_percent(states[LANG_OK], all),
@@ -193,6 +200,8 @@ static void add_languages(struct header *h, const struct gather_sums *s, struct 
 	}
 	if (text->n)
 		append_line(h, "Languages", text);
+	if (processes)
+		add_reasons(h, processes, frames, every, text);
 }
 
 static void add_unresolved(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all,
@@ -243,7 +252,8 @@ static void add_texts(struct header *h, const struct loaded *l)
 		header_add(h, "Text", "%" PRIu64 " more from folded text, for which none of this is known", l->counts);
 }
 
-void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all)
+void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons,
+		 const struct reasons *states, bool all)
 {
 	struct buf text = { 0 };
 
@@ -256,7 +266,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_tally(h, &l->totals, &text);
 	add_damage(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);
-	add_languages(h, &l->sums, &text);
+	add_languages(h, &l->sums, states, all, &text);
 	add_unresolved(h, l, reasons, all, &text);
 	add_tables(h, &l->totals, &text);
 	add_cost(h, &l->totals, &text);

@@ -3,7 +3,7 @@
  *
  *	struct header h = { 0 };
  *
- *	header_make(&h, &loaded, &reasons, false);
+ *	header_make(&h, &loaded, &reasons, &states, false);
  *	for (i = 0; i < h.n; i++)
  *		...h.lines[i].label, for example "Samples", and h.lines[i].text...
  *	header_release(&h);
@@ -30,9 +30,10 @@ struct header {
 
 /*
  * Appends the lines; exits if out of memory. reasons: why innermost frames have no name, sorted, or NULL.
- * Only the first few reasons are listed unless all is set.
+ * states: the same for frames of languages, by process. Only the first few are listed unless all is set.
  */
-void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all);
+void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons,
+		 const struct reasons *states, bool all);
 /* Appends one line. The label must outlive the header. */
 void header_add(struct header *h, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Appends each line as "Samples:    4 in 2.50 s" with a newline. */

@@ -304,10 +304,21 @@ static void count_frames(uint64_t *samples, const struct gather_native *native, 
 		samples[node] += n;
 }
 
-/* Adds the frames of languages in the stacks to the sums; samples is by innermost node. */
-static void sum_frames(struct gather *g, uint64_t *samples)
+/* Notes the command of the stack's process. */
+static void note_comm(const struct capture *c, uint32_t *comms, const struct gather_key *k)
+{
+	if (k->user >= NODE_FIRST && k->comm)
+		comms[c->frames[c->nodes[k->user].frame].process] = k->comm;
+}
+
+/*
+ * Adds the frames of languages in the stacks to the sums; samples is by innermost node, comms by process.
+ * Returns false if out of memory.
+ */
+static bool sum_frames(struct gather *g, uint64_t *samples, const uint32_t *comms)
 {
 	const struct capture *c = &g->capture;
+	bool good = true;
 
 	for (size_t i = c->n_nodes; samples && i-- > NODE_FIRST;) {
 		const struct capture_frame *f = &c->frames[c->nodes[i].frame];
@@ -316,7 +327,11 @@ static void sum_frames(struct gather *g, uint64_t *samples)
 			samples[c->nodes[i].parent] += samples[i];
 		if (samples[i] && capture_is_lang(f))
 			g->sums.languages[f->language][f->state] += samples[i];
+		if (samples[i] && capture_is_lang(f) && f->state != LANG_OK && g->view->states)
+			good = good &&
+			       reasons_count_state(g->view->states, c, f, comms[f->process], samples[i]);
 	}
+	return good;
 }
 
 bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
@@ -325,6 +340,7 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 	struct buf text = { 0 };
 	struct gather_names names;
 	uint64_t *samples = NULL;
+	uint32_t *comms = NULL;
 	bool good = gather_names_init(&names, &g->capture, g->p, style_of(g->view));
 
 	names.inlined = g->view->inlined;
@@ -340,7 +356,8 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 	g->nodes = native.nodes;
 	if (good && native.languages) {
 		samples = calloc(g->capture.n_nodes, sizeof(*samples));
-		good = samples;
+		comms = calloc(g->capture.n_processes + 1, sizeof(*comms));
+		good = samples && comms;
 	}
 	for (size_t i = 0; good && i < g->keys.n; i++) {
 		struct gather_sum sum = g->by_key[i];
@@ -356,13 +373,16 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 		if (but && !sum.samples)
 			continue;
 		count_frames(samples, &native, key.user, sum.samples);
+		if (comms)
+			note_comm(&g->capture, comms, &key);
 		good = show_stack(g, &names, &native, &key) &&
 		       (!mixed_events_matters(g->view) ||
 			mixed_events_add(g->view->alike, &g->capture, key.event)) &&
 		       add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
-	sum_frames(g, samples);
+	good = sum_frames(g, samples, comms) && good;
 	free(samples);
+	free(comms);
 	gather_native_release(&native);
 	g->nodes = NULL;
 	gather_names_release(&names);

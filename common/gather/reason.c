@@ -1,5 +1,6 @@
 #include "common/gather/reason.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,6 +96,25 @@ static bool count_lang(struct reasons *r, const struct capture_frame *f, uint64_
 
 	snprintf(where, sizeof(where), "[%s]", language_name(f->language));
 	return count_reason(r, slice_of(where), lang_state_name(f->state), samples);
+}
+
+bool reasons_count_state(struct reasons *r, const struct capture *c, const struct capture_frame *f,
+			 uint32_t comm, uint64_t samples)
+{
+	struct buf where = { 0 };
+	char why[64];
+	bool good;
+
+	if (comm)
+		buf_bytes(&where, capture_text(c, comm).p, capture_text(c, comm).n);
+	else
+		buf_text(&where, "[pid]");
+	buf_printf(&where, "-%" PRIu64, c->processes[f->process].pid);
+	snprintf(why, sizeof(why), "%s: %s", language_name(f->language),
+		 lang_state_name(f->state));
+	good = !where.failed && count_reason(r, buf_view(&where), why, samples);
+	buf_release(&where);
+	return good;
 }
 
 bool reasons_count(struct reasons *r, const struct capture *c, const struct capture_frame *f,

@@ -49,6 +49,12 @@ bool reasons_hear(struct reasons *r, const struct capture *c, const struct recor
 /* Counts a frame without a name in this place, NULL if none is known; returns false if out of memory. */
 bool reasons_count(struct reasons *r, const struct capture *c, const struct capture_frame *f,
 		   const struct capture_place *place, uint64_t samples);
+/*
+ * Counts a language's frame without a function in its process: where is "COMM-PID", why "python: not-yet".
+ * comm: text id; 0: unknown. samples: those with the frame. Returns false if out of memory.
+ */
+bool reasons_count_state(struct reasons *r, const struct capture *c, const struct capture_frame *f,
+			 uint32_t comm, uint64_t samples);
 /* Sorts by most samples, then by where and why, and ends the counting. */
 void reasons_sort(struct reasons *r);
 

@@ -80,6 +80,7 @@ struct view {
 	bool inlined, lines, full_paths; /* see struct gather_names in gather_names.h */
 	struct gather_modules *modules; /* if set, keeps files of one base name apart (gather_modules.h) */
 	struct reasons *reasons; /* if set, innermost frames without a name are counted; see reason.h */
+	struct reasons *states;  /* if set, frames of languages without a function are counted, by process */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
 
