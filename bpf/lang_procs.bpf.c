@@ -32,7 +32,10 @@ int lang_exec(struct bpf_raw_tracepoint_args *ctx)
 	(void)ctx;
 	if (exe) {
 		proc.image = exe->image;
-		proc.bias = code - exe->text;
+		if (exe->library)
+			proc.searches = LANG_SEARCHES;
+		else
+			proc.bias = code - exe->text;
 		bpf_map_update_elem(&lang_procs, &pid, &proc, BPF_ANY);
 	} else {
 		bpf_map_delete_elem(&lang_procs, &pid);

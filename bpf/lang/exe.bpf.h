@@ -8,7 +8,8 @@
 #include "common/lang/lang.h"
 
 struct lang_exe {
-	__u32 image, pad;
+	__u32 image;
+	__u32 library; /* 1: the interpreter is in a library that the executable loads */
 	__u64 text; /* linked address of the lowest code */
 };
 

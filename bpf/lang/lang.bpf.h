@@ -27,6 +27,7 @@
  */
 const volatile unsigned int id_first = 0, id_step = 1;
 const volatile unsigned int fsbase_at = 0; /* in struct task_struct: thread.fsbase */
+const volatile unsigned int auxv_at = 0;   /* in struct mm_struct: saved_auxv */
 /*
  * The offsets that lead from a task to its executable, as in lang_procs.bpf.c;
  * exec_known 0: they are not known.
@@ -300,17 +301,129 @@ static __always_inline __u64 lang_specific(const struct lang_image *im, __u32 ke
 }
 
 /*
- * Notes the executable of the process, if the interpreter is in it. In the kernel, because user space sees
- * other numbers of devices and inodes for some file systems.
+ * Notes the executable of the process, so that its next process is known at exec. In the kernel, because user
+ * space sees other numbers of devices and inodes for some file systems.
  */
 static __always_inline void lang_learn(const struct lang_image *im, __u32 image, __u64 bias)
 {
 	struct lang_at at = { mm_at, exe_at, code_at, f_inode_at, i_ino_at, i_sb_at, s_dev_at };
 	struct lang_exe exe = { image, 0, im->text };
 	struct lang_file key = { 0, 0 };
+	__u64 code;
 
-	if (exec_known && lang_executable(&at, &key) == im->text + bias && key.inode)
+	if (!exec_known)
+		return;
+	code = lang_executable(&at, &key);
+	if (!key.inode)
+		return;
+	exe.library = code != im->text + bias;
+	if (!exe.library)
 		bpf_map_update_elem(&lang_files, &key, &exe, BPF_ANY);
+	else if (auxv_at && im->dynamic)
+		bpf_map_update_elem(&lang_files, &key, &exe, BPF_NOEXIST);
+}
+
+enum {
+	LANG_AUXV = 256,     /* bytes of the auxiliary vector that are read; AT_PHDR is the fifth or sixth pair */
+	LANG_AT_PHDR = 3,    /* <elf.h> */
+	LANG_HEADER = 56,    /* struct Elf64_Phdr */
+	LANG_HEADERS = 16,
+	LANG_DYNAMICS = 48,  /* entries of a dynamic section: of 16 bytes */
+	LANG_DT_DEBUG = 21,
+	LANG_LINKS = 32,     /* libraries that are looked at, in the order of loading */
+};
+
+static __always_inline __u64 lang_bytes64(const struct lang_walk *l, __u32 at)
+{
+	return *(const __u64 *)(l->out.lines + (at & (LANG_TABLE - 8)));
+}
+
+/* Returns the address of the current process's program headers, from its auxiliary vector; 0: unknown. */
+static __always_inline __u64 lang_program_headers(struct lang_walk *l)
+{
+	__u64 mm = kernel64(bpf_get_current_task() + mm_at);
+
+	if (!mm || bpf_probe_read_kernel(l->object, LANG_AUXV, (const void *)(mm + auxv_at)))
+		return 0;
+	for (int i = 0; i < LANG_AUXV; i += 16) {
+		if (lang_object(l, i) == LANG_AT_PHDR)
+			return lang_object(l, i + 8);
+	}
+	return 0;
+}
+
+/* Returns the address of the executable's dynamic section; 0: it has none. */
+static __always_inline __u64 lang_dynamic_section(struct lang_walk *l)
+{
+	__u64 headers = lang_program_headers(l), bias = 0, dynamic = 0;
+
+	if (!headers ||
+	    bpf_probe_read_user(l->out.lines, LANG_HEADERS * LANG_HEADER, (const void *)headers))
+		return 0;
+	for (int i = 0; i < LANG_HEADERS * LANG_HEADER; i += LANG_HEADER) {
+		__u32 type = lang_bytes64(l, i);
+
+		if (type == 6) /* PT_PHDR */
+			bias = headers - lang_bytes64(l, i + 16);
+		if (type == 2) { /* PT_DYNAMIC */
+			dynamic = lang_bytes64(l, i + 16);
+			break;
+		}
+	}
+	return dynamic ? bias + dynamic : 0;
+}
+
+/* Returns the address of the dynamic linker's struct r_debug; 0: it does not exist yet. */
+static __always_inline __u64 lang_linker(struct lang_walk *l)
+{
+	__u64 dynamic = lang_dynamic_section(l);
+
+	if (!dynamic || bpf_probe_read_user(l->out.lines, LANG_DYNAMICS * 16, (const void *)dynamic))
+		return 0;
+	for (int i = 0; i < LANG_DYNAMICS * 16; i += 16) {
+		if (lang_bytes64(l, i) == LANG_DT_DEBUG)
+			return lang_bytes64(l, i + 8);
+	}
+	return 0;
+}
+
+/*
+ * Searches the image's library among those that the process has loaded, by the dynamic linker's list. User
+ * space knows it from the mapping, but up to a quarter of a second later. Returns false if it is not there.
+ */
+WALK_FN int lang_find_library(__u32 unused)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	__u64 debug, link, at[4] = { 0 }; /* struct link_map: l_addr, l_name, l_ld, l_next */
+
+	if (!l || unused)
+		return 0;
+	im = lang_image_of(l);
+	debug = im ? lang_linker(l) : 0;
+	link = debug ? lang_read64(debug + 8) : 0;
+	for (int i = 0; i < LANG_LINKS && link; i++) {
+		if (bpf_probe_read_user(at, sizeof(at), (const void *)link))
+			return 0;
+		if (at[2] - at[0] == im->dynamic) {
+			l->bias = at[0];
+			return 1;
+		}
+		link = at[3];
+	}
+	return 0;
+}
+
+static __always_inline int lang_search_library(const struct lang_walk *l, struct lang_proc *p, __u32 pid)
+{
+	if (lang_find_library(0)) {
+		p->bias = l->bias;
+		p->searches = 0;
+		return 1;
+	}
+	if (--p->searches == 0)
+		bpf_map_delete_elem(&lang_procs, &pid);
+	return 0;
 }
 
 /* Prepares the walk of this process. Returns false if it runs no interpreter that is known. */
@@ -322,6 +435,8 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 	if (!p)
 		return 0;
 	l->image = p->image;
+	if (p->searches && !lang_search_library(l, p, pid))
+		return 0;
 	l->bias = p->bias;
 	l->pid = pid;
 	l->n = l->fresh = 0;

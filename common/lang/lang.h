@@ -32,6 +32,7 @@ static inline int lang_is_walked(__u32 kind)
 enum {
 	LANG_AT = 64,      /* offsets of a language */
 	LANG_LOOPS = 4,    /* code ranges of an interpreter's loop */
+	LANG_SEARCHES = 64, /* samples at which an interpreter's library is searched */
 	LANG_IMAGES = 128, /* files with an interpreter, in one recording */
 };
 
@@ -47,6 +48,7 @@ struct lang_image {
 	__u32 version;  /* as the language has it: 0x030b02 is Python 3.11.2 */
 	__u32 usable;   /* 0: no offsets are known for this version or build, and only loops are set */
 	__u32 libc;     /* enum lang_libc */
+	__u64 dynamic; /* linked address of the dynamic section (PT_DYNAMIC); 0: none */
 	__u64 text, text_offset; /* the lowest executable segment: linked address, and offset in the file */
 	__u64 state;    /* linked address of the interpreter's global data */
 	__u64 type;     /* linked address of data that shows the type of an object; by language */
@@ -63,6 +65,11 @@ struct lang_proc {
 	 */
 	__u32 learn;
 	__u64 bias; /* run-time address less linked address */
+	/*
+	 * Not 0: the interpreter is in a library, and bias is not known yet. The BPF programs search the
+	 * library at this many samples.
+	 */
+	__u32 searches, pad;
 };
 
 /* An executable file, as the kernel knows it at exec. */

@@ -20,6 +20,9 @@ static const struct {
 
 static void find_code(const struct elf_file *f, struct lang_image *image)
 {
+	struct runtime_header h;
+
+	image->dynamic = runtime_header(f, PT_DYNAMIC, &h) ? h.vaddr : 0;
 	image->text = UINT64_MAX;
 	for (size_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];

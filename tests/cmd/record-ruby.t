@@ -82,6 +82,21 @@ else
 	skip "compiled by YJIT" "$ruby has no YJIT"
 fi
 
+# The library of the interpreter is found in each process at its first sample, once it was met. The first
+# process lasts until then.
+cat >"$tmp/short.rb" <<'END'
+till = Process.clock_gettime(Process::CLOCK_MONOTONIC) + ARGV[0].to_f
+nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < till
+END
+cprof-record -q -F 999 -o "$tmp/short.bin" -- sh -c '"$0" "$1" 1.5; i=0
+	while [ $i -lt 20 ]; do "$0" "$1" 0.03; i=$((i + 1)); done' "$ruby" "$tmp/short.rb"
+cprof-fold --native all -p --from 1.5 "$tmp/short.bin" 2>/dev/null | grep '^[^;]*ruby' >"$tmp/short"
+named=$(awk '/<main>|\[ruby: / { n = $NF; all += n; if ($0 !~ /\[ruby: /) good += n }
+	END { printf "%d %d", all ? 1000 * good / all : 0, all }' "$tmp/short")
+ok "20 short processes: 98 % of the interpreter's samples have frames (${named% *} of 1000, ${named#* } samples)" \
+	[ "${named% *}" -ge 980 ]
+like "  all of them" "$(cut -d ';' -f 1 "$tmp/short" | sort -u | wc -l)" '^(19|2[0-9])$'
+
 # Methods that are made, called and dropped, so that others take their addresses.
 cat >"$tmp/made.rb" <<'END'
 def spin

@@ -45,7 +45,7 @@ struct bpf_lang {
 
 /* Offsets in the kernel's structures. */
 struct places {
-	uint32_t fsbase, mm, tgid, exe, code, f_inode, i_ino, i_sb, s_dev;
+	uint32_t fsbase, mm, auxv, tgid, exe, code, f_inode, i_ino, i_sb, s_dev;
 };
 
 /* The maps that all objects share; the first one that is loaded owns them. */
@@ -58,6 +58,7 @@ static const char *const walk_maps[] = {
 
 static bool find_places(struct places *p)
 {
+	struct btf_place auxv = { "mm_struct", "saved_auxv", 0 };
 	struct btf_place thread[] = { { "task_struct", "thread", 0 }, { "thread_struct", "fsbase", 0 } };
 	struct btf_place exec[] = { { "task_struct", "mm", 0 },	    { "task_struct", "tgid", 0 },
 				    { "mm_struct", "exe_file", 0 }, { "mm_struct", "start_code", 0 },
@@ -77,6 +78,8 @@ static bool find_places(struct places *p)
 		p->i_sb = exec[6].at;
 		p->s_dev = exec[7].at;
 	}
+	if (btf_find(BTF_KERNEL, &auxv, 1))
+		p->auxv = auxv.at;
 	return true;
 }
 
@@ -221,6 +224,7 @@ struct walk_settings {
 	do {                                               \
 		set_places(data, (s)->at);                 \
 		(data)->exec_known = (s)->at->i_sb != 0;   \
+		(data)->auxv_at = (s)->at->auxv;           \
 		(data)->fsbase_at = (s)->at->fsbase;       \
 		(data)->user_depth = (s)->depth;           \
 		(data)->stack_limit = (s)->stack_limit;    \
