@@ -3,11 +3,11 @@
  * decoded. Structures only, for BPF and for the host.
  *
  * A libjvm describes itself by tables (vmStructs), so nothing here depends on a version's offsets. User
- * space reads the tables from a live process (java_layout.h), once for each build of libjvm, and checks
- * each number before the BPF programs use it. The numbers are the process's own claims: with lies in them,
- * only stacks of this process are wrong.
+ * space reads the tables of each process (common/hotspot/java_layout.h), and checks each number before the
+ * BPF programs use it. The numbers are the process's own claims: with lies in them, only stacks of this
+ * process are wrong.
  *
- * Names of HotSpot's members are in the table of java_layout.c.
+ * Names of HotSpot's members are in the table of common/hotspot/java_layout.c.
  */
 #ifndef CPROF_LANG_JAVA_H
 #define CPROF_LANG_JAVA_H
@@ -15,7 +15,7 @@
 #include <linux/types.h>
 
 enum {
-	JAVA_LAYOUTS = 32,	/* builds of libjvm in one recording */
+	JAVA_LAYOUTS = 64,	/* different layouts at a time: those of builds of libjvm */
 	JAVA_PROCS = 1024,	/* processes with a JVM at a time */
 	JAVA_HEAPS = 4,		/* code heaps of a process */
 	JAVA_BLOB_MOST = 384,	/* bytes that one read of a CodeBlob or nmethod takes, at most */
@@ -34,7 +34,7 @@ enum {
  */
 enum java_at {
 	JAVA_HEAP_HEADER, /* bytes of a block before its CodeBlob */
-	JAVA_HEAP_LENGTH, /* 64 bits: segments of the block */
+	JAVA_HEAP_LENGTH, /* 32 bits: segments of the block */
 	JAVA_HEAP_USED,	  /* 8 bits: 0: the block is free */
 	JAVA_BLOB_NAME,	  /* pointer to a C string */
 	JAVA_BLOB_FRAME_SIZE, /* 32 bits: words of a frame, with return address and rbp */
@@ -108,7 +108,7 @@ enum java_metadata {
 	JAVA_METADATA_MUTABLE, /* from 25 on: 32 bits, offset from the mutable data */
 };
 
-/* A build of libjvm. */
+/* How a build of libjvm lays out its data. */
 struct java_layout {
 	__u32 version; /* the major version of the JDK */
 	__u32 pad;
@@ -151,6 +151,22 @@ struct java_place {
 	__u8 n;
 	__u8 cut; /* there were more levels, or reading failed on the way */
 	struct java_level levels[JAVA_LEVELS]; /* the innermost first */
+};
+
+/* Variables of libjvm: indexes of lang_image.at, as offsets from lang_image.state. */
+enum java_symbol {
+	JAVA_STRUCTS, /* pointer to the first entry; the others are 64 bits, too */
+	JAVA_STRUCTS_STRIDE,
+	JAVA_STRUCTS_TYPE, /* offsets in an entry */
+	JAVA_STRUCTS_FIELD,
+	JAVA_STRUCTS_STATIC,
+	JAVA_STRUCTS_OFFSET,
+	JAVA_STRUCTS_ADDRESS,
+	JAVA_TYPES,
+	JAVA_TYPES_STRIDE,
+	JAVA_TYPES_TYPE,
+	JAVA_TYPES_SIZE,
+	JAVA_SYMBOLS,
 };
 
 #endif

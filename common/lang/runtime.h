@@ -31,5 +31,7 @@ bool php_identify(const struct elf_file *f, struct lang_image *image);
 bool php_valid(const struct lang_image *image);
 bool perl_identify(const struct elf_file *f, struct lang_image *image);
 bool perl_valid(const struct lang_image *image);
+bool java_identify(const struct elf_file *f, struct lang_image *image);
+bool java_valid(const struct lang_image *image);
 
 #endif
