@@ -17,7 +17,7 @@
 
 #include "common/hotspot/java_layout.h"
 
-enum { JAVA_BLOB_NAME_ROOM = 64, JAVA_BLOBS_MOST = 4096 };
+enum { JAVA_BLOB_NAME_ROOM = 64, JAVA_BLOBS_MOST = 1024 };
 
 /* Code that is not of a method. */
 struct java_blob {

@@ -22,6 +22,7 @@ void runtimes_release(struct runtimes *r)
 {
 	script_functions_release(&r->functions);
 	lang_codes_release(&r->codes);
+	java_procs_free(r->java);
 	buf_release(&r->complaint);
 }
 
@@ -88,6 +89,15 @@ static void load_expected(struct runtimes *r)
 		r->expected = 0;
 }
 
+/* Without memory or descriptors for it, processes of Java have states instead of frames. */
+static void begin_java(struct runtimes *r)
+{
+	r->java = java_procs_new(r->bpf);
+	if (r->java)
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, java_procs_fd(r->java),
+			  &(struct epoll_event){ EPOLLIN, { .fd = java_procs_fd(r->java) } });
+}
+
 void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 {
 	uint32_t image = m->file ? r->procs->exes[m->file - 1].image : 0;
@@ -113,6 +123,10 @@ void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 	bpf_lang_proc(r->bpf, p->pid, &proc);
 	if (lang_is_walked(im->language))
 		user_walk_language(r->walk, p, im->language);
+	if (im->language == LANG_JAVA && !r->java)
+		begin_java(r);
+	if (im->language == LANG_JAVA && r->java)
+		java_procs_add(r->java, p, im, proc.bias);
 }
 
 static void find_users(struct runtimes *r, struct proc *p, uint32_t exe)
@@ -148,6 +162,8 @@ void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc 
 	child->lang.since = host_mono_ns();
 	if (!child->dead && procs_find(r->procs, child->pid) == child)
 		bpf_lang_proc(r->bpf, child->pid, &proc);
+	if (r->java)
+		java_procs_forked(r->java, parent, child);
 }
 
 void runtimes_gone(struct runtimes *r, const struct proc *p)
@@ -155,6 +171,8 @@ void runtimes_gone(struct runtimes *r, const struct proc *p)
 	/* Even if it is not known here: the program copies entries at fork. */
 	if (procs_find(r->procs, p->pid) == p)
 		bpf_lang_proc(r->bpf, p->pid, NULL);
+	if (r->java)
+		java_procs_gone(r->java, p);
 }
 
 static void take_function(void *runtimes, const struct lang_function *f)
@@ -195,6 +213,8 @@ void runtimes_drain(struct runtimes *r)
 		r->watched = true;
 	}
 	bpf_lang_drain(r->bpf, take_function, take_code, r);
+	if (r->java)
+		java_procs_step(r->java, host_mono_ns(), &r->complaint);
 }
 
 bool runtimes_is_memory(const struct proc *p, uint64_t address)
@@ -206,7 +226,14 @@ bool runtimes_is_memory(const struct proc *p, uint64_t address)
 
 enum lang_state runtimes_missing_state(const struct runtimes *r, const struct proc *p, uint64_t time)
 {
+	enum lang_state state;
+
 	if (!r->images[p->lang.image - 1].usable)
 		return r->images[p->lang.image - 1].version ? LANG_UNSUPPORTED : LANG_NO_METADATA;
+	if (r->java && r->images[p->lang.image - 1].language == LANG_JAVA) {
+		state = java_procs_state(r->java, p, time);
+		if (state != LANG_OK)
+			return state;
+	}
 	return !p->lang.since || time < p->lang.since ? LANG_NOT_YET : LANG_UNREADABLE;
 }

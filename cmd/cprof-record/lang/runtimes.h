@@ -8,6 +8,7 @@
 #define CPROF_RECORD_LANG_RUNTIMES_H
 
 #include "cmd/cprof-record/config/options.h"
+#include "cmd/cprof-record/lang/java_procs.h"
 #include "cmd/cprof-record/lang/lang_codes.h"
 #include "cmd/cprof-record/lang/script_functions.h"
 #include "cmd/cprof-record/process/procs.h"
@@ -20,6 +21,7 @@ struct runtimes {
 	struct procs *procs;
 	struct table_cache *tables; /* lent */
 	struct user_walk *walk;	    /* lent */
+	struct java_procs *java;    /* NULL: no libjvm was found yet */
 	struct script_functions functions;
 	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
