@@ -16,6 +16,8 @@
 
 #include "common/elf/unwind_sections.h"
 #include "common/hotspot/java_heap.h"
+#include "common/hotspot/java_names.h"
+#include "common/lang/java_lines.h"
 #include "common/lang/runtime.h"
 
 static const char *const names[JAVA_AT] = {
@@ -389,8 +391,84 @@ static void check_blobs(void)
 	      "bytes that are not printable are shown as '?'");
 }
 
+static void check_class(const char *class, const char *want)
+{
+	struct buf out = { 0 };
+	char text[256];
+
+	java_class_name(&out, slice_of(class));
+	snprintf(text, sizeof(text), "%s is %s", class, want);
+	check(slice_is(buf_view(&out), want), text);
+	buf_release(&out);
+}
+
+static void check_names(void)
+{
+	struct buf out = { 0 };
+
+	check_class("java/util/HashMap$Node", "java.util.HashMap$Node");
+	check_class("Task$$Lambda$14+0x0000000800c03000", "Task$$Lambda"); /* 17 */
+	check_class("a/Task$$Lambda+0x00007f3e5c003000", "a.Task$$Lambda"); /* 21 */
+	check_class("a/Task$$Lambda/0x00007f3e5c003000", "a.Task$$Lambda");
+	check_class("a/Task$$Lambda$7/1834188994", "a.Task$$Lambda"); /* 8 */
+	check_class("java/lang/invoke/LambdaForm$MH+0x0000000800c05c00", "java.lang.invoke.LambdaForm$MH");
+	check_class("java/lang/invoke/LambdaForm$DMH/1108411398", "java.lang.invoke.LambdaForm$DMH");
+	check_class("jdk/internal/reflect/GeneratedMethodAccessor12", "jdk.internal.reflect.GeneratedMethodAccessor");
+	check_class("a/Model3", "a.Model3");
+	check_class("a/B$1", "a.B$1");
+	check_class("a/B$0x10", "a.B$0x10");
+	check_class("com/sun/proxy/$Proxy5", "com.sun.proxy.$Proxy5");
+	check_class("+0x1", "");
+	check_class("12", "12");
+	check_class("", "");
+	check_class("a/\xed\xa0\xbd\xed\xb8\x80", "a.\xf0\x9f\x98\x80"); /* U+1F600 */
+	check_class("\xed\xa0\xbd!", "?!");
+	check_class("\xed\xa0", "\xed\xa0");
+	java_source_path(&out, slice_of("java/util/HashMap$Node"), slice_of("HashMap.java"));
+	check(slice_is(buf_view(&out), "java/util/HashMap.java"), "a source's path has its package");
+	buf_clear(&out);
+	java_source_path(&out, slice_of("Main$$Lambda/0x0000012"), slice_of("Main.java"));
+	check(slice_is(buf_view(&out), "Main.java"), "... or none");
+	buf_clear(&out);
+	java_source_path(&out, slice_of("a/B"), slice_of(""));
+	check(out.n == 0, "a class without a source has no path");
+	buf_release(&out);
+}
+
+/* Checks each bci up to n against what it should be; 0: no line. */
+static void check_lines(uint32_t version, struct slice table, const uint32_t *want, uint32_t n, const char *text)
+{
+	uint32_t line, wrong = 0;
+
+	for (uint32_t bci = 0; bci < n; bci++)
+		wrong += (java_line(version, table, bci, &line) ? line : 0) != want[bci];
+	check(wrong == 0, text);
+}
+
+static void check_tables_of_lines(void)
+{
+	/* (0, 12) as pair of numbers 0 and 24; (+3, +1) as a byte; (+1, -2) as numbers 2 and 3; then the end */
+	static const uint8_t old[] = { 0xff, 0, 24, 3 << 3 | 1, 0xff, 2, 3, 0 };
+	static const uint8_t new[] = { 0xff, 1, 25, 3 << 3 | 1, 0xff, 3, 4, 0 };
+	static const uint8_t large[] = { 0xff, 0, 192 + 16, 13, 0 }; /* 208 + 13 * 64 = 1040: line 520 */
+	static const uint32_t want[] = { 12, 12, 12, 13, 11, 11 }, far[] = { 520, 520 }, none[] = { 0, 0, 0, 0, 0, 0 };
+	int found = 0;
+	uint32_t line;
+
+	check_lines(17, (struct slice){ old, sizeof(old) }, want, 6, "lines of a table of JDK 17");
+	check_lines(8, (struct slice){ old, sizeof(old) }, want, 6, "... and of JDK 8");
+	check_lines(21, (struct slice){ new, sizeof(new) }, want, 6, "... and of JDK 21, whose bytes are one more");
+	check_lines(17, (struct slice){ large, sizeof(large) }, far, 2, "a number of two bytes");
+	check_lines(17, (struct slice){ old, 0 }, none, 6, "an empty table has no lines");
+	for (size_t n = 0; n < sizeof(old); n++)
+		found += java_line(17, (struct slice){ old, n }, 4, &line);
+	check(found == 0, "a table that was cut has no lines");
+}
+
 static int check_made(void)
 {
+	check_names();
+	check_tables_of_lines();
 	check_whole();
 	check_missing();
 	check_absurd();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/array.h"
+#include "common/hotspot/java_names.h"
 #include "common/lang/java_lines.h"
 #include "common/lang/python_lines.h"
 #include "common/lang/ruby_lines.h"
@@ -92,6 +93,17 @@ static bool add_script(struct script_functions *fs, uint32_t language, struct sl
 	return true;
 }
 
+static struct slice compose_java_name(struct script_functions *fs, const struct lang_function *f)
+{
+	buf_clear(&fs->scratch);
+	if (f->joint && f->class_n) {
+		java_class_name(&fs->scratch, (struct slice){ f->class, f->class_n });
+		buf_byte(&fs->scratch, f->joint);
+	}
+	java_text(&fs->scratch, (struct slice){ f->name, f->name_n });
+	return buf_view(&fs->scratch);
+}
+
 /* The name as users of the language write it. */
 static struct slice compose_name(struct script_functions *fs, const struct lang_function *f)
 {
@@ -118,10 +130,14 @@ static bool intern_function(struct script_functions *fs, const struct lang_funct
 	bool good;
 
 	buf_clear(&fs->path);
-	put_text(&fs->path, f->path, f->path_n, f->path_text);
+	if (f->language == LANG_JAVA)
+		java_source_path(&fs->path, (struct slice){ f->class, f->class_n },
+				 (struct slice){ f->path, f->path_n });
+	else
+		put_text(&fs->path, f->path, f->path_n, f->path_text);
 	if (fs->path.failed || !add_script(fs, f->language, buf_view(&fs->path), &script))
 		return false;
-	name = compose_name(fs, f);
+	name = f->language == LANG_JAVA ? compose_java_name(fs, f) : compose_name(fs, f);
 	buf_varint(&key, script);
 	buf_varint(&key, f->version);
 	buf_varint(&key, f->line);
