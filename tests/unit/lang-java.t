@@ -26,7 +26,8 @@ number() { tr ' ' '\n' <"$tmp/live" | grep -A 1 -x -- "$1" | tail -n 1; }
 for home in /usr/lib/jvm/*; do
 	[ ! -L "$home" ] && [ -x "$home/bin/java" ] || continue
 	layout "$home/bin/java" >/dev/null
-	want=$("$home/bin/java" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p')
+	want=$("$home/bin/java" -version 2>&1 |
+		sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p')
 	is "${home##*/}: its version" "$(number version)" "$want"
 	like "... its code heaps, and the interpreter in one of them" "$(cat "$tmp/live")" \
 		'^heaps [1-3] shift [67] interpreter [0-9]* barrier [0-9]* valid 1'
