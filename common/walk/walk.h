@@ -248,11 +248,11 @@ static WALK_INLINE int walk_is_foreign(WALK_ENV env, const struct walk *w)
 #ifdef WALK_LANG_FRAME
 	WALK_LANG_FRAME(env);
 #endif
+	(void)env;
 #if defined(WALK_LANG_STEP) || defined(WALK_LANG_FRAME)
 	(void)w;
 	return 0;
 #else
-	(void)env;
 	return w->space.lang != 0;
 #endif
 }
