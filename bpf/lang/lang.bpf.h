@@ -63,7 +63,8 @@ struct lang_key {
 
 struct lang_known {
 	__u64 sign; /* differs if another function has taken the address */
-	__u32 id, pad;
+	__u32 id;
+	__u32 function; /* code: the id of its outermost function */
 };
 
 /* The state of one walk, by CPU. */

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "bpf/lang_event.skel.h"
+#include "bpf/lang_java_event.skel.h"
+#include "bpf/lang_java_tick.skel.h"
 #include "bpf/lang_procs.skel.h"
 #include "bpf/lang_tick.skel.h"
 #include "bpf/sample.h"
@@ -255,6 +257,8 @@ struct walk_settings {
 
 OBJECT(lang_tick, set_percpu)
 OBJECT(lang_event, set_nothing)
+OBJECT(lang_java_tick, set_percpu)
+OBJECT(lang_java_event, set_nothing)
 
 typedef bool open_fn(struct loaded *b, const struct walk_settings *s);
 
@@ -263,6 +267,7 @@ static const struct {
 	open_fn *tick, *event;
 } walked[LANG_KINDS] = {
 	[LANG_NONE] = { open_lang_tick, open_lang_event },
+	[LANG_JAVA] = { open_lang_java_tick, open_lang_java_event },
 };
 
 static bool open_object(const struct bpf_lang *l, const struct hook *h, uint32_t language,

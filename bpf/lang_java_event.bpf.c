@@ -1,0 +1,18 @@
+/* Java's frames for the samples of event.bpf.c and offcpu.bpf.c: see lang/java.bpf.h. */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/lang/java_step.bpf.h"
+#include "bpf/event_ring.bpf.h"
+#include "bpf/lang/java.bpf.h"
+
+static __always_inline int sample_room(const struct scratch *s)
+{
+	(void)s; /* the room is in the scratch; the ring shows later whether it has some, too */
+	return 1;
+}
+
+LANG_PROGRAM(java, s)
+
+char LICENSE[] SEC("license") = "GPL";
