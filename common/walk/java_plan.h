@@ -117,8 +117,9 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 		java_add(j, sp + j->frame_size, JAVA_BP_SAVED | JAVA_NATIVE);
 	if (j->kind != JAVA_GLUE && bp >= sp && bp - sp < JAVA_FRAME_SPAN)
 		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_NATIVE);
-	j->scan = sp + 8;
-	j->scans = exact || j->frame_size ? JAVA_SCANS : 0;
+	/* The barrier at a method's entry has a word between its rbp and the return address. */
+	j->scan = exact || j->frame_size ? sp + 8 : bp + 24;
+	j->scans = exact || j->frame_size ? JAVA_SCANS : 1;
 	j->scan_how = JAVA_BP_GUESS | JAVA_NATIVE;
 	return 0;
 }
@@ -138,17 +139,20 @@ static WALK_INLINE void java_plan_barrier(struct java_walk *j, const struct walk
 
 /*
  * Lists places for a method that the interpreter enters. Its frame is not whole yet: the method is in rbx, and
- * the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame.
+ * the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame. Returns false
+ * if it enters none.
  */
-static WALK_INLINE void java_plan_entry(WALK_ENV env, struct java_walk *j, const struct walk *w)
+static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const struct walk *w, __u64 code)
 {
-	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP];
+	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], sender = w->regs[13];
 
-	if (java_method(env, w->regs[UNWIND_RBX])) {
-		j->method = w->regs[UNWIND_RBX];
-		j->bci = j->code_bytes ? 0 : JAVA_NO_BCI;
-	}
-	j->sp = w->regs[13];
+	/* r13 is the bytecode's address elsewhere, except at a return: mov -16(%rbp),%rsp; movq $0,-16(%rbp) */
+	if (sender - sp >= JAVA_FRAME_SPAN || (sender & 7) || (__u32)code == 0xf0658b48 ||
+	    (__u32)code == 0xf045c748 || !java_method(env, w->regs[UNWIND_RBX]))
+		return 0;
+	j->method = w->regs[UNWIND_RBX];
+	j->bci = j->code_bytes ? 0 : JAVA_NO_BCI;
+	j->sp = sender;
 	j->ra = w->regs[0];
 	if (bp >= sp && bp - sp < sizeof(j->slots) - 16) {
 		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
@@ -157,24 +161,24 @@ static WALK_INLINE void java_plan_entry(WALK_ENV env, struct java_walk *j, const
 		java_add(j, sp + 8, JAVA_SP_GIVEN | JAVA_RA_GIVEN);
 		java_add(j, sp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
 	}
+	return 1;
 }
 
 /*
  * Lists the place for a method that the interpreter leaves: pop %r13; mov %rbx,%rsp; jmp *%r13. Returns false if
  * it does not leave one.
  */
-static WALK_INLINE int java_plan_exit(WALK_ENV env, struct java_walk *j, const struct walk *w, __u64 pc)
+static WALK_INLINE int java_plan_exit(struct java_walk *j, const struct walk *w, __u64 code)
 {
-	__u64 code = 0, sp = w->regs[UNWIND_RSP];
+	__u64 sp = w->regs[UNWIND_RSP], six = code & 0xffffffffffff, five = code & 0xffffffffff;
 
-	java_copy(env, &code, sizeof(code), 8, pc);
 	j->ra = w->regs[13];
 	j->sp = w->regs[UNWIND_RBX];
 	if ((code & 0xffffff) == 0xe5ff41)
 		java_add(j, sp, JAVA_RA_GIVEN);
-	else if ((code & 0xffffffffffff) == 0xe5ff41e38b48 || (code & 0xffffffffffff) == 0xe5ff41dc8948)
+	else if (six == 0xe5ff41e38b48 || six == 0xe5ff41dc8948)
 		java_add(j, sp, JAVA_RA_GIVEN | JAVA_SP_GIVEN);
-	else if ((code & 0xffffffffff) == 0xe38b485d41 || (code & 0xffffffffff) == 0xdc89485d41)
+	else if (five == 0xe38b485d41 || five == 0xdc89485d41)
 		java_add(j, sp + 8, JAVA_SP_GIVEN);
 	return j->n != 0;
 }
@@ -187,19 +191,17 @@ WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 	const struct java_layout *y = java_layout(env);
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, bp, bcp;
+	__u64 sp, bp, bcp, code = 0;
 
 	if (!j || !w || !y)
 		return 0;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
 	exact = exact && w->inner;
-	if (exact && java_plan_exit(env, j, w, pc))
+	if (exact)
+		java_copy(env, &code, sizeof(code), 8, pc);
+	if (exact && (java_plan_exit(j, w, code) || java_plan_entry(env, j, w, code)))
 		return 0;
-	if (exact && w->regs[13] - sp < JAVA_FRAME_SPAN && (w->regs[13] & 7) == 0) {
-		java_plan_entry(env, j, w);
-		return 0;
-	}
 	if (bp < sp || bp - sp >= JAVA_FRAME_SPAN || (bp & 7) ||
 	    java_copy(env, j->slots, sizeof(j->slots), 128, bp - 8 * JAVA_SLOT_BP))
 		return 0;
