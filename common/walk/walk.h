@@ -15,7 +15,7 @@
  * A language's own walk goes through code that has no table. It defines one or both of
  *
  *	WALK_LANG_STEP(env, pc)	goes up one frame whose code may be the language's. WALK_FOUND: it is not.
- *	WALK_LANG_FRAME(env)	is called before each step by frame pointer
+ *	WALK_LANG_FRAME(env)	is called before each step by frame pointer, also by a rule that was found in code
  *
  * Without them, such a walk ends with WALK_LANG at the first frame of a process whose space has a language.
  *
@@ -439,6 +439,8 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 
 	if (r->kind == UNWIND_GAP)
 		goto by_fp;
+	if (unwind_from_code(r) && r->kind == UNWIND_CFA_RBP && walk_is_foreign(env, w))
+		return WALK_LANG;
 	if (r->kind == UNWIND_STOP)
 		return WALK_COMPLETE;
 	if (r->kind == UNWIND_SIGNAL)
