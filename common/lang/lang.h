@@ -34,6 +34,7 @@ enum {
 	LANG_LOOPS = 4,    /* code ranges of an interpreter's loop */
 	LANG_SEARCHES = 64, /* samples at which an interpreter's library is searched */
 	LANG_IMAGES = 128, /* files with an interpreter, in one recording */
+	LANG_LENGTHS = 768, /* bytes of a table of bytecode lengths */
 };
 
 /* Where a thread keeps its specific data (pthread_getspecific), from the thread pointer on. */
@@ -54,6 +55,8 @@ struct lang_image {
 	__u64 type;     /* linked address of data that shows the type of an object; by language */
 	struct lang_loop loops[LANG_LOOPS];
 	__u32 at[LANG_AT];
+	__u32 bytecodes; /* V8: number of bytecodes, whose lengths follow for operands of 1, 2 and 4 bytes; or 0 */
+	__u8 lengths[LANG_LENGTHS]; /* only user space needs them */
 };
 
 /* A process that runs an interpreter. */
@@ -114,8 +117,12 @@ struct lang_mark {
 /* A further frame, called by the one of this key: a function that has not made its machine frame yet. */
 #define LANG_MARK_EXTRA (1u << 30)
 
-/* The coding of a text that was read from an interpreter. */
-enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4 };
+/*
+ * The coding of a text that was read from an interpreter. Pieces: each begins with 16 bits, its bytes and
+ * LANG_PIECE_WIDE, and is Latin-1, or UTF-16 if wide.
+ */
+enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4, LANG_PIECES };
+#define LANG_PIECE_WIDE 0x8000
 
 /*
  * The first word of a record in lang_ring is the language; with this bit the record is a struct lang_code,
@@ -153,7 +160,9 @@ struct lang_function {
 	__u8 name_text, class_text, path_text; /* enum lang_text */
 	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
 	__u8 prefix; /* bytes of the name that come before the class, as "block in " */
-	__u8 pad[5];
+	__u8 width, pad[4];
+	__u32 start, end, script, units; /* width to text: only JavaScript (javascript.h) */
+	__u64 text;
 	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];
 	__u8 lines[LANG_TABLE];
 };

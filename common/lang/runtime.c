@@ -16,6 +16,7 @@ static const struct {
 	[LANG_RUBY] = { ruby_identify, ruby_valid },
 	[LANG_PHP] = { php_identify, php_valid },
 	[LANG_PERL] = { perl_identify, perl_valid },
+	[LANG_JAVASCRIPT] = { javascript_identify, javascript_valid },
 	[LANG_JAVA] = { java_identify, java_valid },
 };
 

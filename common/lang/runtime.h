@@ -31,6 +31,8 @@ bool php_identify(const struct elf_file *f, struct lang_image *image);
 bool php_valid(const struct lang_image *image);
 bool perl_identify(const struct elf_file *f, struct lang_image *image);
 bool perl_valid(const struct lang_image *image);
+bool javascript_identify(const struct elf_file *f, struct lang_image *image);
+bool javascript_valid(const struct lang_image *image);
 bool java_identify(const struct elf_file *f, struct lang_image *image);
 bool java_valid(const struct lang_image *image);
 

@@ -38,6 +38,11 @@ static size_t visit_table(const struct elf_file *f, const char *table, const cha
 	return t.bytes.n / sizeof(Elf64_Sym);
 }
 
+void runtime_each_dynamic(const struct elf_file *f, runtime_visit *visit, void *arg)
+{
+	visit_table(f, ".dynsym", ".dynstr", visit, arg);
+}
+
 void runtime_each_symbol(const struct elf_file *f, runtime_visit *visit, void *arg)
 {
 	visit_table(f, ".symtab", ".strtab", visit, arg);

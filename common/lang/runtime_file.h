@@ -27,9 +27,10 @@ struct runtime_symbol {
  * read.
  */
 void runtime_symbols(const struct elf_file *f, struct runtime_symbol *symbols, size_t n);
-/* Calls visit for each defined symbol of .symtab. */
+/* Calls visit for each defined symbol of .symtab, or of .dynsym. */
 typedef void runtime_visit(void *arg, const struct runtime_symbol *s);
 void runtime_each_symbol(const struct elf_file *f, runtime_visit *visit, void *arg);
+void runtime_each_dynamic(const struct elf_file *f, runtime_visit *visit, void *arg);
 
 /* Reads n bytes at this linked address. Returns false if the file does not have them. */
 bool runtime_read(const struct elf_file *f, uint64_t vaddr, void *to, size_t n);

@@ -194,7 +194,7 @@ enum lang_tier {
 };
 
 /* Bits of record_function.flags. */
-enum { FUNCTION_TOP_LEVEL = 1, FUNCTION_BUILTIN = 2, FUNCTION_EVAL = 4 };
+enum { FUNCTION_TOP_LEVEL = 1, FUNCTION_BUILTIN = 2, FUNCTION_EVAL = 4, FUNCTION_INFERRED = 8 };
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 

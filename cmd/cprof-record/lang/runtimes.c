@@ -60,7 +60,7 @@ static enum lang_kind language_by_name(struct slice path)
 		if (slice_begins(base, language_name(i)))
 			return i;
 	}
-	return LANG_NONE;
+	return slice_begins(base, "node") ? LANG_JAVASCRIPT : LANG_NONE;
 }
 
 static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
