@@ -203,6 +203,8 @@ static __always_inline unsigned int interpreter_bit(unsigned int name)
 		return 1 << LANG_RUBY;
 	if ((name & 0xffffff) == 0x706870) /* "php" */
 		return 1 << LANG_PHP;
+	if (name == 0x65646f6e) /* "node" */
+		return 1 << LANG_JAVASCRIPT;
 	return name == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "bpf/lang_event.skel.h"
+#include "bpf/lang_javascript_event.skel.h"
+#include "bpf/lang_javascript_tick.skel.h"
 #include "bpf/lang_java_event.skel.h"
 #include "bpf/lang_java_tick.skel.h"
 #include "bpf/lang_procs.skel.h"
@@ -257,6 +259,8 @@ struct walk_settings {
 
 OBJECT(lang_tick, set_percpu)
 OBJECT(lang_event, set_nothing)
+OBJECT(lang_javascript_tick, set_percpu)
+OBJECT(lang_javascript_event, set_nothing)
 OBJECT(lang_java_tick, set_percpu)
 OBJECT(lang_java_event, set_nothing)
 
@@ -267,6 +271,7 @@ static const struct {
 	open_fn *tick, *event;
 } walked[LANG_KINDS] = {
 	[LANG_NONE] = { open_lang_tick, open_lang_event },
+	[LANG_JAVASCRIPT] = { open_lang_javascript_tick, open_lang_javascript_event },
 	[LANG_JAVA] = { open_lang_java_tick, open_lang_java_event },
 };
 
