@@ -24,6 +24,7 @@
 #include "bpf/calls.bpf.h" /* shared by the events whose programs are of one type */
 #include "bpf/event.h"
 #include "bpf/event_ring.bpf.h"
+#include "bpf/probe_arg.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
 
@@ -98,30 +99,6 @@ struct {
 	__type(key, unsigned int);
 	__type(value, struct sample_label);
 } labels SEC(".maps");
-
-static __always_inline unsigned long long read_register(void *ctx, unsigned int at)
-{
-	unsigned long long v = 0;
-
-	if (at != EVENT_NO_REG)
-		bpf_probe_read_kernel(&v, sizeof(v), ctx + at);
-	return v;
-}
-
-static __always_inline unsigned long long read_argument(void *ctx, const struct event_arg *a)
-{
-	unsigned long long at =
-		a->value + read_register(ctx, a->reg) + (read_register(ctx, a->index) << (a->shift & 3));
-	unsigned long long v = 0;
-	unsigned int size = a->size & 7 ? a->size & 7 : 8, unused = 64 - 8 * size;
-
-	if (!a->memory)
-		v = at;
-	else
-		bpf_probe_read_user(&v, size, (void *)at);
-	v <<= unused & 63;
-	return a->is_signed ? (unsigned long long)((long long)v >> (unused & 63)) : v >> (unused & 63);
-}
 
 /* Sends the label of a sample before the sample itself. */
 static __always_inline void send_label(void *ctx, const struct scratch *s)

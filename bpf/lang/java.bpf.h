@@ -105,7 +105,7 @@ WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign, __u32 
 		return 0;
 	key.pid = l->pid;
 	known.id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step;
-	known.function = c->function;
+	known.more = c->function;
 	if (known.id >> 31)
 		return 0;
 	c->record.language = LANG_JAVA | LANG_RECORD_CODE;
@@ -138,7 +138,7 @@ static __always_inline int java_has_sent(struct java_cpu *c, const struct lang_w
 	if (!known || known->sign != sign)
 		return 0;
 	c->code = known->id;
-	c->function = known->function;
+	c->function = known->more;
 	return 1;
 }
 

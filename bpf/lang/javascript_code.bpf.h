@@ -420,7 +420,7 @@ static __always_inline __u32 js_code(__u64 pc)
 	if (!im || (known && !known->id && bpf_ktime_get_ns() - known->sign < JS_MISS_NS))
 		return 0;
 	if (known && known->id) {
-		js->start = (pc & -(1ull << JS_BLOCK)) - known->pad;
+		js->start = (pc & -(1ull << JS_BLOCK)) - known->more;
 		js->position = pc - js->start;
 		if (pc - js->start < js_check_code(js->start) && known->sign == js_code_sign(js, im))
 			return known->id;

@@ -64,7 +64,7 @@ struct lang_key {
 struct lang_known {
 	__u64 sign; /* differs if another function has taken the address */
 	__u32 id;
-	__u32 function; /* code: the id of its outermost function */
+	__u32 more; /* code: Java, the id of its outermost function; V8, from its start to this address */
 };
 
 /* The state of one walk, by CPU. */

@@ -83,7 +83,7 @@ static bool parse_number(const char *text, uint64_t *n)
 	return isdigit((unsigned char)*text) && !*end && errno == 0;
 }
 
-static enum event_found open_file(const char *path, int *fd, struct buf *error)
+enum event_found probe_open_file(const char *path, int *fd, struct buf *error)
 {
 	struct stat st;
 	int why;
@@ -102,7 +102,7 @@ static enum event_found open_file(const char *path, int *fd, struct buf *error)
 	return EVENT_REFUSED;
 }
 
-static enum event_found open_elf(const struct spec *s, int fd, struct elf_file **f, struct buf *error)
+enum event_found probe_open_elf(const char *path, int fd, struct elf_file **f, struct buf *error)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	enum elf_opened opened = own < 0 ? ELF_NO_MEMORY : elf_open(own, f);
@@ -112,7 +112,7 @@ static enum event_found open_elf(const struct spec *s, int fd, struct elf_file *
 	if (opened == ELF_NO_MEMORY)
 		buf_text(error, "out of memory");
 	else
-		buf_printf(error, "cannot read %s: %s", s->file, elf_refusal(opened) ? elf_refusal(opened) :
+		buf_printf(error, "cannot read %s: %s", path, elf_refusal(opened) ? elf_refusal(opened) :
 			   opened == ELF_NOT_ELF ? "it is not an ELF file" : "it is damaged");
 	return EVENT_REFUSED;
 }
@@ -193,7 +193,7 @@ static enum event_found find_sites(const struct elf_file *f, const struct spec *
 }
 
 /* The kernel increments a semaphore while the probe is there; the program looks at it. */
-static enum event_found find_type(struct probe *p, struct buf *error)
+enum event_found probe_find_type(struct probe *p, struct buf *error)
 {
 	struct buf text = { 0 };
 	bool there = host_read(PMU "type", &text), counts = access(PMU "format/ref_ctr_offset", F_OK) == 0;
@@ -240,17 +240,17 @@ static enum event_found find_label(struct probe *p, const struct elf_file *f, co
 
 static enum event_found find(struct probe *p, const struct spec *s, struct buf *error)
 {
-	enum event_found found = open_file(s->file, &p->fd, error);
+	enum event_found found = probe_open_file(s->file, &p->fd, error);
 	struct elf_file *f = NULL;
 
 	if (found == EVENT_FOUND)
-		found = open_elf(s, p->fd, &f, error);
+		found = probe_open_elf(s->file, p->fd, &f, error);
 	if (found == EVENT_FOUND)
 		found = find_sites(f, s, &p->sites, error);
 	if (found == EVENT_FOUND && s->label)
 		found = find_label(p, f, s, error);
 	elf_close(f);
-	return found == EVENT_FOUND ? find_type(p, error) : found;
+	return found == EVENT_FOUND ? probe_find_type(p, error) : found;
 }
 
 enum event_found probe_find(const struct probe **to, const char *text, struct buf *error)

@@ -39,4 +39,12 @@ bool probe_is(const char *text);
 /* text is without a count. The probe lives until the program ends. */
 enum event_found probe_find(const struct probe **p, const char *text, struct buf *error);
 
+/*
+ * The steps of probe_find: opens the file, with the user's rights; opens it as an ELF file, to be closed by
+ * elf_close; fills p->type, and checks that the kernel can set the semaphores of p->sites.
+ */
+enum event_found probe_open_file(const char *path, int *fd, struct buf *error);
+enum event_found probe_open_elf(const char *path, int fd, struct elf_file **f, struct buf *error);
+enum event_found probe_find_type(struct probe *p, struct buf *error);
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "bpf/event.skel.h"
 #include "bpf/sample.skel.h"
-#include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
 #include "cmd/cprof-record/source/bpf_lang.h"
@@ -454,18 +453,10 @@ void bpf_events_rate(struct bpf_events *c, const struct engine_rate *to)
 	}
 }
 
-/* Since Linux 6.0, probes in user code run without that lock; this member, a little newer, shows it. */
-static bool probes_keep_out(void)
-{
-	struct btf_place member = { "bpf_trace_run_ctx", "is_uprobe", 0 };
-
-	return !btf_find(BTF_KERNEL, &member, 1);
-}
-
 bool bpf_events_keeps_out(const struct bpf_events *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		if (c->items[i].event->probe ? probes_keep_out() : !c->items[i].event->raw)
+		if (c->items[i].event->probe ? uprobe_keeps_out() : !c->items[i].event->raw)
 			return true;
 	}
 	return false;

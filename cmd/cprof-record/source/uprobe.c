@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/source/perf_ring.h"
 
@@ -42,6 +43,14 @@ __asm__(".text\n	.balign 64\n"
 	"	ret\n	.size uprobe_stepped, .-uprobe_stepped\n"
 	"	.type uprobe_leaf, %function\nuprobe_leaf:\n" LEAF
 	"	ret\n	.size uprobe_leaf, .-uprobe_leaf\n");
+
+/* Linux 6.0 removed that lock for probes; this member, a little newer, shows it. */
+bool uprobe_keeps_out(void)
+{
+	struct btf_place member = { "bpf_trace_run_ctx", "is_uprobe", 0 };
+
+	return !btf_find(BTF_KERNEL, &member, 1);
+}
 
 int uprobe_open(const struct probe *p, size_t site, unsigned int cpu)
 {

@@ -28,6 +28,8 @@ struct uprobe_cost {
  * Returns the disabled event of one place, which every process that has the file mapped can hit; -1: errno.
  */
 int uprobe_open(const struct probe *p, size_t site, unsigned int cpu);
+/* Returns true if no other perf program runs on a CPU while the kernel calls that of a probe. */
+bool uprobe_keeps_out(void);
 void uprobe_measure(const struct probe *p, const struct bpf_program *program, struct uprobe_cost *cost);
 
 #endif
