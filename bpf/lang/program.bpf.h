@@ -14,9 +14,10 @@
 /* Is there room for LANG_FRAMES frames after the sample? */
 static __always_inline int sample_room(const struct scratch *s);
 
-static __always_inline void append_frames(struct scratch *s, const struct lang_walk *l)
+/* frames: up to LANG_FRAMES of them, leaf first. */
+static __always_inline void append_frames(struct scratch *s, const void *frames, unsigned int n)
 {
-	unsigned int n = l->n, at = s->n;
+	unsigned int at = s->n;
 
 	if (n == 0 || n > LANG_FRAMES || !sample_room(s))
 		return;
@@ -26,7 +27,7 @@ static __always_inline void append_frames(struct scratch *s, const struct lang_w
 		at += (s->head.stack_n + 7) & ((SAMPLE_STACK_MAX << 1) - 8);
 	if (at > ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return;
-	if (bpf_probe_read_kernel(my_data(s) + at, n * 8, l->frames) == 0)
+	if (bpf_probe_read_kernel(my_data(s) + at, n * 8, frames) == 0)
 		s->head.lang_n = n;
 }
 
@@ -49,7 +50,7 @@ static __always_inline void call_finish(void *ctx, const struct scratch *s)
 			return 0;                          \
 		if (l) {                                   \
 			language##_walk(l, ##__VA_ARGS__); \
-			append_frames(s, l);               \
+			append_frames(s, l->frames, l->n); \
 		}                                          \
 		call_finish(ctx, s);                       \
 		return 0;                                  \

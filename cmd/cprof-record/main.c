@@ -150,10 +150,15 @@ static bool has_descriptors(size_t needed, const struct recorder *r, struct buf 
 	return false;
 }
 
+static bool requires_bpf(const struct options *o)
+{
+	return o->engine == ENGINE_BPF || o->n_groups || o->off_cpu || o->n_events || o->calls;
+}
+
 /* Ends the program if no engine that may be used can start. */
 static void check_descriptors(const struct recorder *r)
 {
-	bool only_bpf = r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events;
+	bool only_bpf = requires_bpf(&r->o);
 	size_t bpf = descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), perf = descriptors_for_perf(&r->o, r->online.n);
 	struct buf error = { 0 };
 
@@ -167,6 +172,7 @@ static void plan_memory(struct recorder *r, bool perf)
 	struct memory_ask ask = {
 		.perf = perf, .online = r->online.n, .sampled = r->cpus.n, .hertz = r->o.ticks ? r->o.hertz : 0,
 		.by_tables = r->o.unwind != BY_FP && !r->o.kernel_only, .off_cpu = r->o.off_cpu, .n_events = r->o.n_events,
+		.calls = r->o.calls != NULL,
 		.mem = r->o.mem, .unwind_mem = r->o.unwind_mem, .kept = r->o.ring_bytes,
 	};
 	enum memory_fit fit = memory_plan(&ask, &r->o.memory);
@@ -210,7 +216,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 
 	if (r->o.engine != ENGINE_PERF) {
 		e = open_bpf(r, idle, &why_bpf);
-		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events))
+		if (!e && requires_bpf(&r->o))
 			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " is not available: " : "", buf_cstr(&why_bpf));
 	}
 	if (!e) {

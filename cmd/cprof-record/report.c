@@ -205,6 +205,39 @@ static void print_cost(const struct recorder *r, double wall)
 		fprintf(stderr, " between = %.3f %% of a CPU per CPU", 100 * (steady + bpf) / wall / (double)cpus);
 }
 
+/* Prints nothing if n is 0. */
+static void print_number(const char *before, uint64_t n, const char *one, const char *many)
+{
+	if (n)
+		fprintf(stderr, "%s%" PRIu64 " %s", before, n, n == 1 ? one : many);
+}
+
+/* The cost of call probes for the programs, without the runtime's own work for them, and their losses. */
+static void print_calls(const struct recorder *r)
+{
+	const struct call_probes *probes = r->o.calls;
+	const uint64_t *n = r->ledger.calls.n;
+	double added = (double)r->ledger.calls.added_ns / 1e9, all;
+
+	all = r->o.ticks && !r->o.cycles ? (double)ledger_total(&r->ledger, OUTCOME_EMITTED) / r->o.hertz : 0;
+	fprintf(stderr, "cprof-record: --usdt-stacks %s: probes at %" PRIu64 " calls and %" PRIu64 " returns",
+		probes->provider, n[USDT_ENTRIES], n[USDT_RETURNS]);
+	fprintf(stderr, " added %.3f s to the programs", added);
+	if (all > added && added > 0)
+		fprintf(stderr, ", which ran %.1f times as long (%.3f s), "
+			"not counting what the runtime does for them", all / (all - added), all);
+	print_number("; ", n[USDT_MARKED], "stack without its outer calls",
+		     "stacks without their outer calls");
+	print_number("; ", n[USDT_DEEP], "call too deep for a frame", "calls too deep for a frame");
+	print_number("; ", n[USDT_STRAYS], "return without a call", "returns without a call");
+	print_number("; ", n[USDT_UNNAMED], "call without a name", "calls without a name");
+	print_number("; ", n[USDT_NO_ROOM], "probe without memory", "probes without memory");
+	fputc('\n', stderr);
+	if (n[USDT_ENTRIES] == 0 || n[USDT_STRAYS] > n[USDT_RETURNS] / 2)
+		cli_warn("--usdt-stacks %s: %s: %s", probes->provider,
+			 n[USDT_ENTRIES] ? "most returns had no call" : "no call was reported", probes->hint);
+}
+
 void report_summary(const struct recorder *r)
 {
 	double wall = (double)(r->stopped - r->started) / 1e9;
@@ -222,6 +255,8 @@ void report_summary(const struct recorder *r)
 	print_budget(r);
 	print_cost(r, wall);
 	fputc('\n', stderr);
+	if (r->o.calls)
+		print_calls(r);
 	if (r->o.no_tables && ends_of(r->emit.roots).stacks)
 		cli_warn("user stacks are unwound by frame pointers alone, because unwind tables are not built for this "
 			 "machine's processor: callers are missing in code without frame pointers, and the innermost "

@@ -98,6 +98,12 @@ enum {
 #define LANG_ENTRY (1ull << 60)
 /* The outermost frame on this machine stack: those that called it run on another one (fibers). */
 #define LANG_STACK (1ull << 61)
+/*
+ * The frame comes from a call probe (bpf/usdt_stacks.h). A state of such a frame has its language
+ * LANG_STATE_BITS bits higher.
+ */
+#define LANG_BY_PROBE (1ull << 62)
+#define LANG_STATE_BITS 8
 
 /*
  * Names the function of a machine frame, for languages whose frames are machine frames. Two slots of a

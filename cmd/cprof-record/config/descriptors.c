@@ -9,6 +9,7 @@ enum {
 	BPF = 64,
 	BPF_OFF_CPU = 28,
 	BPF_EVENT = 12,
+	BPF_CALLS = 20,
 	BPF_CPU = 1,     /* the side-band's event */
 	BPF_SAMPLED = 2, /* an event and its link */
 };
@@ -19,6 +20,8 @@ size_t descriptors_for_bpf(const struct options *o, size_t online, size_t sample
 
 	if (o->off_cpu)
 		n += BPF_OFF_CPU;
+	if (o->calls)
+		n += BPF_CALLS + o->calls->probe.sites.n * BPF_SAMPLED;
 	for (size_t i = 0; i < o->n_events; i++) {
 		const struct event *e = &o->events[i];
 

@@ -6,6 +6,7 @@ enum {
 	PAGE = 4096,
 	OWN = 12 * MB,          /* the recorder and its helpers: measured, with a margin */
 	OWN_CPU = 32 * KB,      /* their share per CPU: kernel threads, samples being sorted and written */
+	CALLS = 16 * MB,        /* stacks and functions of call probes */
 	FIXED = 6 * MB,         /* maps of a fixed size, mostly for unwind tables and processes */
 	TABLES_LITTLE = 4 * MB, /* unwind tables of a few programs */
 	TABLES_LEAST = 12 * MB, /* unwind tables of a host that compiles */
@@ -129,7 +130,7 @@ static uint64_t tables_kept(const struct memory_ask *a, uint64_t budget)
 
 static uint64_t base_bytes(const struct memory_ask *a)
 {
-	return OWN + a->online * OWN_CPU + (a->perf ? 0 : FIXED) + a->kept;
+	return OWN + a->online * OWN_CPU + (a->perf ? 0 : FIXED) + (a->calls ? CALLS : 0) + a->kept;
 }
 
 /* Returns the bytes of the smallest level that keeps up with the rate. */

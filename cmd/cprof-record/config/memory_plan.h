@@ -30,6 +30,7 @@ struct memory_ask {
 	unsigned int hertz;     /* 0: no ticks */
 	bool by_tables, off_cpu;
 	size_t n_events;
+	bool calls; /* stacks of call probes */
 	/* From the options; 0: not given. */
 	uint64_t mem, unwind_mem, kept; /* kept: for --ring */
 };

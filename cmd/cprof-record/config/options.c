@@ -12,7 +12,8 @@
 #include "common/base/array.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG,
+       OPTION_USDT_STACKS };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 enum {
@@ -26,7 +27,8 @@ static const uint64_t off_cpu_default = 1000000;
 static const char usage[] =
 	"cprof-record [-KUqv] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [--no-dither] [-e EVENT[/COUNT],...]\n"
-	"                    [--off-cpu[=MIN]] [--lang LIST|none] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
+	"                    [--off-cpu[=MIN]] [--lang LIST|none] [--usdt-stacks ruby|python|php|perl[:FILE]]\n"
+	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
 	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
@@ -333,6 +335,9 @@ static bool parse_how(struct options *o, int c)
 		o->languages = parse_languages(optarg);
 		o->languages_asked = true;
 		return true;
+	case OPTION_USDT_STACKS:
+		o->calls_text = optarg;
+		return true;
 	case OPTION_NO_DITHER:
 		o->dither = false;
 		return true;
@@ -410,6 +415,21 @@ static void check_files(const struct options *o)
 		cli_usage("--when requires --ring");
 }
 
+static void check_calls(const struct options *o)
+{
+	if (!o->n_pids && !o->command)
+		cli_usage("--usdt-stacks requires -p or a command, because it slows programs down");
+	if (o->kernel_only)
+		cli_usage("-K and --usdt-stacks are mutually exclusive");
+	if (o->max_cost > 0)
+		cli_usage("--max-cost and --usdt-stacks are mutually exclusive, "
+			  "because the cost of probes cannot be limited");
+	if (o->engine == ENGINE_PERF)
+		cli_usage("--usdt-stacks requires the BPF engine");
+	if (o->unwind == BY_FP)
+		cli_usage("--usdt-stacks requires unwinding by tables");
+}
+
 static void check_combinations(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
@@ -427,6 +447,25 @@ static void check_combinations(const struct options *o)
 		cli_usage("--off-cpu requires the BPF engine");
 	if (o->n_events && o->engine == ENGINE_PERF)
 		cli_usage("-e %s requires the BPF engine", o->events[0].name);
+	if (o->calls_text)
+		check_calls(o);
+}
+
+/* The probes take the place of the walk of this language. */
+static void settle_calls(struct options *o)
+{
+	struct buf error = { 0 };
+	enum event_found found;
+
+	if (!o->calls_text)
+		return;
+	found = call_probes_find(&o->calls, o->calls_text, o->pids, o->n_pids, o->command, &error);
+	if (found == EVENT_UNKNOWN)
+		cli_usage("invalid --usdt-stacks \"%s\" (expected %s)", o->calls_text, buf_cstr(&error));
+	if (found == EVENT_REFUSED)
+		cli_die(STATUS_SYSTEM, "--usdt-stacks %s is not available: %s", o->calls_text,
+			buf_cstr(&error));
+	o->languages &= ~(1u << o->calls->language);
 }
 
 /* Unwind tables exist only for the registers of x86-64. */
@@ -480,6 +519,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
 		{ "no-dither", no_argument, NULL, OPTION_NO_DITHER },
 		{ "lang", required_argument, NULL, OPTION_LANG },
+		{ "usdt-stacks", required_argument, NULL, OPTION_USDT_STACKS },
 		CLI_ROWS,
 		{ 0 },
 	};
@@ -505,6 +545,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	settle_events(o);
 	check_combinations(o);
 	settle_unwind(o);
+	settle_calls(o);
 	limit_depth(o);
 	if (o->ring_ns && !o->ring_bytes)
 		o->ring_bytes = ring_default;

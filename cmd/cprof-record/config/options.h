@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cmd/cprof-record/host/cgroup.h"
+#include "cmd/cprof-record/config/call_probes.h"
 #include "cmd/cprof-record/config/event_spec.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/config/memory_plan.h"
@@ -29,6 +30,8 @@ struct options {
 	size_t n_labels, cap_labels;
 	unsigned int languages; /* bits by enum lang_kind: frames of these interpreted languages are recorded */
 	bool languages_asked;
+	const char *calls_text;	   /* from --usdt-stacks; NULL: none */
+	struct call_probes *calls; /* the probes of this provider */
 	bool ticks;           /* sample by each CPU's clock, or with cycles by that counter instead */
 	bool cycles, events_asked;
 	struct event events[EVENTS_MAX]; /* further events */

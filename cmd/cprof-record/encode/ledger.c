@@ -244,6 +244,11 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 		runs += waits.n[WAIT_COUNT_RUNS];
 		l->rows[0].outcomes[OUTCOME_WAITS_LOST] = waits.n[WAIT_COUNT_LOST] + l->waits_lost;
 	}
+	if (e->ops->calls) {
+		e->ops->calls(e, &l->calls);
+		run_ns += l->calls.spent_ns;
+		runs += l->calls.n[USDT_HITS];
+	}
 	for (size_t i = 0; i < e->options->n_events; i++)
 		update_event(&l->events[i], e, i, last, &run_ns, &runs);
 	if (emit->spaces)

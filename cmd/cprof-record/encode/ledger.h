@@ -56,6 +56,7 @@ struct ledger {
 	uint64_t waits_written, waits_committed, waits_lost; /* wait records; lost: there was no room */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_written[COSTS], cost_committed[COSTS];
 	uint64_t table_losses; /* as table_cache_losses */
+	struct bpf_calls_counts calls;
 };
 
 void ledger_release(struct ledger *l);

@@ -52,12 +52,12 @@ void runtimes_restart(struct runtimes *r);
  * This bit marks an entry of a user stack that is a language frame instead of an address. The other bits are
  * the sample's frame, without LANG_ENTRY and LANG_STACK.
  */
-#define STACK_LANG (1ull << 62)
+#define STACK_LANG LANG_BY_PROBE
 /*
  * A frame without a function has its state at bit LANG_POSITION_SHIFT. Its language is STACK_LANG_STATE_BITS
  * bits higher.
  */
-enum { STACK_LANG_STATE_BITS = 8 };
+enum { STACK_LANG_STATE_BITS = LANG_STATE_BITS };
 /* Functions of languages whose frames are machine frames have less space for the position, and these bits: */
 #define STACK_LANG_POSITION ((1u << 26) - 1) /* the highest position: it is unknown */
 #define STACK_LANG_TIER_SHIFT 58	     /* three bits of an enum lang_tier */

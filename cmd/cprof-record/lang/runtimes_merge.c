@@ -135,6 +135,13 @@ static bool is_cut(const struct runtimes *r, const struct proc *p, const struct 
 	       (out->n > 0 && is_made(r, p, out->addresses[out->n - 1]));
 }
 
+/* Calls by call probes say nothing of the machine's frames: all of them come first, from the root on. */
+static void put_calls(const uint64_t *frames, int n, struct user_stack *out)
+{
+	memcpy(out->addresses + out->n, frames, (size_t)n * sizeof(*frames));
+	out->n += n;
+}
+
 /*
  * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing
  * is aligned at the leaf: the calls that have no loop come first. So do all calls if the file does not show
@@ -147,6 +154,10 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	uint64_t missing, merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
 	int loops, runs;
 
+	if (r->options->calls && m.left > 0 && (frames[0] & LANG_BY_PROBE)) {
+		put_calls(frames, m.left, out);
+		return;
+	}
 	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1))
 		return;
 	if (lang_is_walked(r->images[p->lang.image - 1].language)) {

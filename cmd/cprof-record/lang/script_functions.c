@@ -189,6 +189,8 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 {
 	uint32_t line = 0;
 
+	if (f->version == 0 && position == 0) /* from a call probe */
+		return f->line;
 	if (f->language == LANG_PYTHON)
 		return python_line(f->version, f->lines, f->line, position, &line) ? line : 0;
 	if (f->language == LANG_RUBY)

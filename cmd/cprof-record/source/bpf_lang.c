@@ -39,6 +39,7 @@ struct bpf_lang {
 	struct sample_bpf *sample;
 	struct hook hooks[BPF_LANG_HOOKS];
 	size_t n;
+	struct bpf_lang_calls calls; /* ring NULL: there are no call probes */
 	struct lang_procs_bpf *procs; /* NULL: the side-band tells of exec and fork */
 	struct ring_buffer *ring;     /* NULL: nothing is loaded */
 	bool failed[LANG_KINDS];      /* loading was tried; 0: of the maps */
@@ -143,17 +144,32 @@ static struct bpf_map *map_named(const struct loaded *b, const char *name)
 }
 
 /* The program of a language; 0: the one that finds the language of a process. */
-static struct bpf_program *program_of(const struct loaded *b, uint32_t language)
+static struct bpf_program *program_of(const struct bpf_lang *l, const struct loaded *b, uint32_t language)
 {
+	const char *find = l->calls.ring ? "usdt_find" : "lang_find";
 	char name[32];
 
 	snprintf(name, sizeof(name), "walk_%s", language_name(language));
-	return bpf_object__find_program_by_name(b->object, language == LANG_NONE ? "lang_find" : name);
+	return bpf_object__find_program_by_name(b->object, language == LANG_NONE ? find : name);
 }
 
 static bool reuse(struct bpf_map *own, const struct bpf_map *its)
 {
 	return own && its && bpf_map__reuse_fd(own, bpf_map__fd(its)) == 0;
+}
+
+/* Only the program that finds languages reads the stacks of call probes. */
+static bool share_calls(const struct bpf_lang *l, const struct hook *h, const struct loaded *b)
+{
+	struct bpf_map *threads = map_named(b, "usdt_threads"), *stacks = map_named(b, "usdt_stacks");
+
+	if (!threads || !stacks)
+		return true;
+	if (!l->calls.ring || b != &h->find)
+		return bpf_map__set_autocreate(threads, false) == 0 &&
+		       bpf_map__set_autocreate(stacks, false) == 0;
+	return reuse(threads, l->calls.threads) && reuse(stacks, l->calls.stacks) &&
+	       (h != l->hooks || reuse(map_named(b, "lang_ring"), l->calls.ring));
 }
 
 static bool share_walk_maps(const struct bpf_lang *l, const struct loaded *b, uint32_t language)
@@ -202,6 +218,8 @@ static bool share_maps(const struct bpf_lang *l, const struct hook *h, const str
 	}
 	if (good && b != &h->find) /* the walks of a hook share their state with its lang_find */
 		good = reuse(map_named(b, "lang_walks"), map_named(&h->find, "lang_walks"));
+	if (good)
+		good = share_calls(l, h, b);
 	if (good && h != l->hooks && language != LANG_NONE)
 		good = share_language_maps(b, &l->hooks[0].walks[language]);
 	return good;
@@ -235,6 +253,14 @@ struct walk_settings {
 		(data)->id_first = (s)->id_first;          \
 		(data)->id_step = (s)->id_step;            \
 	} while (0)
+
+uint32_t bpf_lang_ids(uint32_t *first)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+
+	*first = cpus * BPF_LANG_HOOKS;
+	return cpus * (BPF_LANG_HOOKS + 1);
+}
 
 #define OBJECT(name, set_more)                                                     \
 	static void destroy_##name(void *skeleton)                                 \
@@ -278,13 +304,13 @@ static const struct {
 static bool open_object(const struct bpf_lang *l, const struct hook *h, uint32_t language,
 			const struct places *at, struct loaded *b)
 {
-	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus();
+	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus(), unused;
 	struct walk_settings s = { .at = at,
 				   .depth = l->o->depth,
 				   .stack_limit = h->is.stack_limit,
 				   .percpu_bytes = l->o->memory.percpu_ring,
 				   .id_first = (unsigned int)(h - l->hooks) * cpus,
-				   .id_step = cpus * BPF_LANG_HOOKS };
+				   .id_step = bpf_lang_ids(&unused) };
 	uint32_t kind = lang_is_walked(language) ? language : LANG_NONE;
 	open_fn *opens = h == l->hooks ? walked[kind].tick : walked[kind].event;
 
@@ -293,9 +319,10 @@ static bool open_object(const struct bpf_lang *l, const struct hook *h, uint32_t
 }
 
 /* Chooses the one program of the object, with the type of the program that calls it. */
-static bool choose_program(const struct hook *h, const struct loaded *b, uint32_t language)
+static bool choose_program(const struct bpf_lang *l, const struct hook *h, const struct loaded *b,
+			   uint32_t language)
 {
-	struct bpf_program *p, *chosen = program_of(b, language);
+	struct bpf_program *p, *chosen = program_of(l, b, language);
 
 	bpf_object__for_each_program(p, b->object) bpf_program__set_autoload(p, p == chosen);
 	if (!chosen) {
@@ -315,11 +342,11 @@ static bool load_one(const struct bpf_lang *l, struct hook *h, uint32_t language
 {
 	int saved;
 
-	if (open_object(l, h, language, at, b) && choose_program(h, b, language) &&
+	if (open_object(l, h, language, at, b) && choose_program(l, h, b, language) &&
 	    share_maps(l, h, b, language) &&
 	    bpf_object__load(b->object) == 0 &&
 	    set_call(h->is.calls, language == LANG_NONE ? CALL_FIND : CALL_LANGUAGE + language,
-		     program_of(b, language)))
+		     program_of(l, b, language)))
 		return true;
 	saved = errno;
 	unload(b);
@@ -381,6 +408,21 @@ static bool load_maps(struct bpf_lang *l, const struct places *at)
 	return true;
 }
 
+bool bpf_lang_calls(struct bpf_lang *l, const struct bpf_lang_calls *maps)
+{
+	struct places at = { 0 };
+
+	l->calls = *maps;
+	if (!find_places(&at)) {
+		errno = ENOTSUP;
+		return false;
+	}
+	if (!load_maps(l, &at))
+		return false;
+	l->sample->data->lang_on = 1;
+	return true;
+}
+
 static bool load_language(struct bpf_lang *l, uint32_t language)
 {
 	struct places at = { 0 };
@@ -436,16 +478,20 @@ void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *pro
 		bpf_map_delete_elem(fd, &pid);
 }
 
+static void clear_map(int fd)
+{
+	uint64_t key[2]; /* at least as large as the key */
+
+	while (fd >= 0 && bpf_map_get_next_key(fd, NULL, key) == 0 && bpf_map_delete_elem(fd, key) == 0)
+		;
+}
+
 void bpf_lang_restart(struct bpf_lang *l)
 {
-	struct {
-		uint32_t pid, kind;
-		uint64_t object;
-	} key;
-	int fd = l->ring ? bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")) : -1;
-
-	while (fd >= 0 && bpf_map_get_next_key(fd, NULL, &key) == 0 && bpf_map_delete_elem(fd, &key) == 0)
-		;
+	if (l->ring)
+		clear_map(bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")));
+	if (l->calls.ring)
+		clear_map(bpf_map__fd(l->calls.functions));
 }
 
 int bpf_lang_map(const struct bpf_lang *l, uint32_t language, const char *name)

@@ -66,6 +66,16 @@ void bpf_lang_restart(struct bpf_lang *l);
  */
 bool bpf_lang_load(struct bpf_lang *l, uint32_t language, struct buf *error);
 
+/* The maps of call probes (bpf_calls.h). */
+struct bpf_lang_calls {
+	struct bpf_map *ring, *threads, *stacks, *functions;
+};
+
+/* Adds the frames of call probes to all samples. Call it after the hooks are added. False: errno. */
+bool bpf_lang_calls(struct bpf_lang *l, const struct bpf_lang_calls *maps);
+/* Returns the distance of two ids of functions. The first ids of objects without a hook begin at *first. */
+uint32_t bpf_lang_ids(uint32_t *first);
+
 typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
 typedef void bpf_lang_code_fn(void *arg, const struct lang_code *code);
 /*

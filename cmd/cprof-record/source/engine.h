@@ -11,6 +11,7 @@
 #define CPROF_RECORD_SOURCE_ENGINE_H
 
 #include "bpf/offcpu.h"
+#include "cmd/cprof-record/source/bpf_calls.h"
 #include "cmd/cprof-record/source/bpf_events.h"
 #include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/config/options.h"
@@ -76,6 +77,8 @@ struct engine_ops {
 	/* Reports all current waits to the next drain. Returns false if only some were reported. */
 	bool (*report_waits)(struct engine *e);
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
+	/* Reads the counts of call probes. NULL: there are none. */
+	void (*calls)(struct engine *e, struct bpf_calls_counts *c);
 	/* Reads the counts of an event, by its index in the options. NULL: no other events. */
 	void (*sums)(struct engine *e, size_t event, struct bpf_events_sums *sums);
 	void (*stop)(struct engine *e); /* no more samples; pending ones can still be drained and counted */

@@ -52,6 +52,7 @@ struct bpf_engine {
 	struct sample_bpf *sample;
 	struct offcpu *offcpu;     /* NULL: waiting time is not recorded */
 	struct bpf_events *counted;   /* NULL: no other events are recorded */
+	struct bpf_calls *calls; /* NULL: there are no call probes */
 	bool stopped;
 	int walk_errno; /* error of loading the program that walks by tables; 0: none, or it is not wanted */
 	bool walk_refused; /* by the verifier */
@@ -124,7 +125,8 @@ static void drop_event(struct bpf_engine *b, size_t at)
  */
 static void period_changed(struct bpf_engine *b, unsigned int cpu, uint64_t now)
 {
-	bool looks = b->counted && bpf_events_keeps_out(b->counted) && b->idle_known;
+	bool looks = ((b->counted && bpf_events_keeps_out(b->counted)) || (b->calls && uprobe_keeps_out())) &&
+		     b->idle_known;
 
 	dither_changed(&b->dither, cpu, now);
 	percpu_period(&b->percpu, cpu, looks ? dither_period(&b->dither, cpu) : 0);
@@ -254,7 +256,9 @@ static bool begin_sampling(struct engine *e, struct buf *error)
 		diagnose_perf(ENODEV, true, error);
 		return false;
 	}
-	return (!b->counted || bpf_events_begin(b->counted, &b->cpus, error)) && (!b->offcpu || offcpu_begin(b->offcpu, error));
+	return (!b->counted || bpf_events_begin(b->counted, &b->cpus, error)) &&
+	       (!b->offcpu || offcpu_begin(b->offcpu, error)) &&
+	       (!b->calls || bpf_calls_begin(b->calls, b->cpus.items[0], error));
 }
 
 static void watch_ring(int ring, int epoll)
@@ -361,6 +365,13 @@ static void read_sums(struct engine *e, size_t event, struct bpf_events_sums *s)
 	bpf_events_sums(to_bpf(e)->counted, event, s);
 }
 
+static void read_calls(struct engine *e, struct bpf_calls_counts *c)
+{
+	*c = (struct bpf_calls_counts){ 0 };
+	if (to_bpf(e)->calls)
+		bpf_calls_counts(to_bpf(e)->calls, c);
+}
+
 static void set_reader_rests(struct engine *e, bool rests)
 {
 	to_bpf(e)->sample->data->reader_rests = rests;
@@ -418,6 +429,8 @@ static void stop_sampling(struct engine *e)
 		offcpu_stop(b->offcpu);
 	if (b->counted)
 		bpf_events_stop(b->counted);
+	if (b->calls)
+		bpf_calls_stop(b->calls);
 	b->stopped = true;
 	while (b->n)
 		drop_event(b, b->n - 1);
@@ -436,6 +449,7 @@ static void close_engine(struct engine *e)
 	offcpu_close(b->offcpu);
 	bpf_events_close(b->counted);
 	bpf_lang_free(b->base.lang);
+	bpf_calls_close(b->calls);
 	store_free(b->base.store);
 	bpf_tables_release(&b->shards);
 	percpu_release(&b->percpu);
@@ -451,8 +465,8 @@ static const struct engine_ops ops = {
 	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .publish = publish_space,
 	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
 	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
-	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .stop = stop_sampling,
-	.close = close_engine,
+	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .calls = read_calls,
+	.stop = stop_sampling, .close = close_engine,
 };
 
 /* Returns the offset of task_struct.stack; 0: not found in BTF. */
@@ -499,7 +513,7 @@ static uint32_t find_interp(void)
 static void configure_sampler(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
 {
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
-	s->rodata->has_calls = way->calls && !o->kernel_only && o->languages;
+	s->rodata->has_calls = way->calls && !o->kernel_only && (o->languages || o->calls);
 	bpf_program__set_autoload(s->progs.finish, s->rodata->has_calls);
 	if (s->rodata->has_calls)
 		s->rodata->interp_at = find_interp();
@@ -507,7 +521,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
 	s->rodata->want_weight = o->cycles;
-	s->rodata->looks_back = o->n_events > 0;
+	s->rodata->looks_back = o->n_events > 0 || o->calls;
 	s->rodata->filter_groups = (unsigned int)o->n_groups;
 	bpf_map__set_max_entries(s->maps.groups, o->n_groups ? (uint32_t)o->n_groups : 1);
 	s->rodata->filter_tids = o->n_tids > 0;
@@ -644,6 +658,40 @@ static void warn_probes(const struct bpf_engine *b)
 	}
 }
 
+static void warn_calls(const struct bpf_engine *b)
+{
+	struct uprobe_cost cost = bpf_calls_cost(b->calls);
+
+	if (b->base.options->quiet)
+		return;
+	cli_warn("--usdt-stacks %s: each call costs at least two probes of %u.%u us, "
+		 "in every process that has %s mapped", b->base.options->calls->provider,
+		 cost.ns / 1000, cost.ns / 100 % 10, b->base.options->calls->file);
+	if (cost.harms)
+		cli_warn("--usdt-stacks: probes at a nop of five bytes overwrite variables of leaf functions "
+			 "on this kernel (Linux 6.18 to 7.0 without the fix): the probed programs may fail");
+}
+
+/* Samples get the stacks of call probes by the programs of languages. False: error is a sentence. */
+static bool add_calls(struct bpf_engine *b, struct buf *error)
+{
+	if (!b->base.lang) {
+		buf_text(error, !b->base.by_tables ? "--usdt-stacks requires unwinding by tables" :
+						     "--usdt-stacks requires Linux 5.15");
+		return false;
+	}
+	b->calls = bpf_calls_open(b->base.options, b->sample, error);
+	if (!b->calls)
+		return false;
+	if (bpf_lang_calls(b->base.lang, bpf_calls_maps(b->calls))) {
+		warn_calls(b);
+		return true;
+	}
+	buf_text(error, "--usdt-stacks: ");
+	diagnose_bpf(errno, error);
+	return false;
+}
+
 static bool load_others(struct bpf_engine *b, struct buf *error)
 {
 	const struct options *o = b->base.options;
@@ -748,6 +796,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	}
 	if (b->sample->rodata->has_calls)
 		add_languages(b);
+	if (o->calls && !add_calls(b, error)) {
+		close_engine(&b->base);
+		return NULL;
+	}
 	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
 		warn_walk(b);
 	if (b->base.by_tables) /* otherwise an exec counts only when its side-band record is read */
