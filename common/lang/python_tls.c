@@ -1,9 +1,9 @@
 #include <elf.h>
-#include <string.h>
 
 #include "common/base/le.h"
 #include "common/elf/unwind_sections.h"
 #include "common/lang/python_internal.h"
+#include "common/lang/runtime_code.h"
 
 /*
  * From 3.15 on, PyGILState_GetThisThreadState only loads a thread-local variable:
@@ -16,36 +16,10 @@
  */
 enum { CODE_BYTES = 48 };
 
-/* Skips these bytes if they come next. */
-static bool skip(struct cursor *c, const char *bytes, size_t n)
-{
-	if (cursor_left(c) < n || memcmp(c->p, bytes, n) != 0)
-		return false;
-	c->p += n;
-	return true;
-}
-
-static void skip_start(struct cursor *c)
-{
-	skip(c, "\xf3\x0f\x1e\xfa", 4);
-	if (skip(c, "\x55\x48\x89\xe5", 4))
-		return;
-	skip(c, "\x48\x83\xec\x08", 4);
-}
-
-static bool take_disp(struct cursor *c, int32_t *disp)
-{
-	if (cursor_left(c) < 4)
-		return false;
-	*disp = (int32_t)le32_load(c->p);
-	c->p += 4;
-	return true;
-}
-
 static bool is_return(struct cursor *c)
 {
-	skip(c, "\x5d", 1);
-	return skip(c, "\xc3", 1);
+	code_skip(c, "\x5d", 1);
+	return code_skip(c, "\xc3", 1);
 }
 
 /* An executable's block ends at the thread pointer. */
@@ -55,7 +29,7 @@ static bool take_local(const struct elf_file *f, struct lang_image *image, struc
 	int32_t disp;
 	uint64_t below;
 
-	if (!skip(&c, "\x64\x48\x8b\x04\x25", 5) || !take_disp(&c, &disp) || disp >= 0 || !is_return(&c))
+	if (!code_skip(&c, "\x64\x48\x8b\x04\x25", 5) || !code_disp(&c, &disp) || disp >= 0 || !is_return(&c))
 		return false;
 	below = 0 - (uint64_t)(int64_t)disp;
 	if (!runtime_header(f, PT_TLS, &h) || h.align > 4096 || h.memsz > UINT32_MAX || below < 8 ||
@@ -86,16 +60,16 @@ static bool take_module(const struct elf_file *f, struct lang_image *image, stru
 	int32_t disp, offset;
 	uint64_t word;
 
-	if (!skip(&c, "\x48\x8d\x3d", 3) || !take_disp(&c, &disp))
+	if (!code_skip(&c, "\x48\x8d\x3d", 3) || !code_disp(&c, &disp))
 		return false;
 	word = function + (uint64_t)(c.p - code) + (uint64_t)(int64_t)disp;
-	if (!skip(&c, "\xe8", 1) || !take_disp(&c, &offset))
+	if (!code_skip(&c, "\xe8", 1) || !code_disp(&c, &offset))
 		return false;
-	skip(&c, "\x5d", 1);
-	if (skip(&c, "\x48\x8b\x80", 3)) {
-		if (!take_disp(&c, &offset))
+	code_skip(&c, "\x5d", 1);
+	if (code_skip(&c, "\x48\x8b\x80", 3)) {
+		if (!code_disp(&c, &offset))
 			return false;
-	} else if (skip(&c, "\x48\x8b\x40", 3) && cursor_left(&c)) {
+	} else if (code_skip(&c, "\x48\x8b\x40", 3) && cursor_left(&c)) {
 		offset = (int8_t)*c.p++;
 	} else {
 		return false;
@@ -116,6 +90,6 @@ bool python_tls(const struct elf_file *f, struct lang_image *image, uint64_t fun
 
 	if (!function || !runtime_read(f, function, code, sizeof(code)))
 		return false;
-	skip_start(&c);
+	code_start(&c);
 	return take_local(f, image, c) || take_module(f, image, c, function, code);
 }
