@@ -1,5 +1,5 @@
 /*
- * Walks the contexts of perl, 5.32 to 5.42, from the thread's current context to the outermost
+ * Walks the contexts of perl, 5.32 to 5.44, from the thread's current context to the outermost
  * one.
  *
  * Contexts are an array of 104 bytes each, and are read in pieces. Calls from C code, as of a tied

@@ -1,5 +1,5 @@
 /*
- * Walks the frames of PHP, 7.4 to 8.5, from EG(current_execute_data) to the script's outermost code.
+ * Walks the frames of PHP, 7.4 to 8.6, from EG(current_execute_data) to the script's outermost code.
  *
  * The address of its code identifies a function, because closures and traits copy everything else. In a later
  * request, the allocator may give the same address to another function. An address is therefore stored with a
@@ -15,7 +15,7 @@
 #include "bpf/lang/lang.bpf.h"
 #include "common/lang/php.h"
 
-/* The offsets that are the same from 7.4 to 8.5. */
+/* The offsets that are the same from 7.4 to 8.6. */
 enum {
 	PHP_FRAME = 56, /* struct _zend_execute_data: the part that is read */
 	PHP_FRAME_OPLINE = 0,
@@ -323,6 +323,20 @@ WALK_FN int php_rounds(__u32 unused)
 	return is;
 }
 
+/* Returns where the thread's globals are, or 0. */
+static __always_inline __u64 php_globals(const struct lang_walk *l, const struct lang_image *im)
+{
+	__u64 state = im->state + l->bias, data;
+	__u32 key = 0;
+
+	if (!im->at[PHP_KEYED])
+		return state;
+	if (bpf_probe_read_user(&key, sizeof(key), (const void *)(im->type + l->bias)))
+		return 0;
+	data = lang_specific(im, key);
+	return data ? data + lang_read64(state) : 0;
+}
+
 /*
  * opline: the value of the register in which the loop keeps it (Zend/zend_execute.c, ZEND_VM_IP_GLOBAL_REG);
  * 0: the kernel was interrupted.
@@ -335,7 +349,9 @@ static __always_inline void php_walk(struct lang_walk *l, __u64 opline)
 	l->words[PHP_LEAF] = 1;
 	l->words[PHP_FAKES] = l->words[PHP_PATH_AT] = l->words[PHP_PATH_SIGN] = l->words[PHP_PATH_EVAL] = 0;
 	l->words[PHP_WINDOW_AT] = 1ull << 63; /* none */
-	l->at = im ? lang_read64(im->state + l->bias + im->at[PHP_CURRENT]) : 0;
+	l->at = im ? php_globals(l, im) : 0;
+	if (l->at)
+		l->at = lang_read64(l->at + im->at[PHP_CURRENT]);
 	if (!l->at)
 		return;
 	for (int i = 0; i < 2 * LANG_FRAMES / LANG_ROUNDS; i++) { /* frames that are not shown count, too */

@@ -1,8 +1,8 @@
 #include "common/gather/glue.h"
 
 /*
- * Names; a "*" stands for any bytes. They are those of CPython 3.7 to 3.15, CRuby 2.7 to 4.0, PHP 7.4 to 8.5
- * and Perl 5.32 to 5.42.
+ * Names; a "*" stands for any bytes. They are those of CPython 3.7 to 3.15, CRuby 2.7 to 4.0, PHP 7.4 to 8.6
+ * and Perl 5.32 to 5.44.
  */
 static const char *const python[] = {
 	/* the loop */

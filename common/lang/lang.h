@@ -52,7 +52,7 @@ struct lang_image {
 	__u64 dynamic; /* linked address of the dynamic section (PT_DYNAMIC); 0: none */
 	__u64 text, text_offset; /* the lowest executable segment: linked address, and offset in the file */
 	__u64 state;    /* linked address of the interpreter's global data */
-	__u64 type;     /* linked address of data that shows the type of an object; by language */
+	__u64 type;     /* linked address of further data, by language: that shows the type of an object */
 	struct lang_loop loops[LANG_LOOPS];
 	__u32 at[LANG_AT];
 	__u32 bytecodes; /* V8: number of bytecodes, whose lengths follow for operands of 1, 2 and 4 bytes; or 0 */

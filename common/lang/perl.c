@@ -11,6 +11,7 @@ static const struct row {
 } rows[] = {
 	{ 32, 224, 240, 0, 195 }, { 34, 208, 224, 0, 195 }, { 36, 208, 224, 1, 195 },
 	{ 38, 208, 224, 1, 198 }, { 40, 208, 224, 1, 198 }, { 42, 208, 224, 1, 202 },
+	{ 44, 208, 224, 1, 202 },
 };
 
 enum { KEY, CURCOP, STACKINFO, REVISION, VERSION, SUBVERSION, LOOP, DEBUG_LOOP, SYMBOLS };

@@ -1,5 +1,5 @@
 /*
- * Offsets in perl's structures, 5.32 to 5.42: indexes of lang_image.at. bpf/lang/perl.bpf.h has
+ * Offsets in perl's structures, 5.32 to 5.44: indexes of lang_image.at. bpf/lang/perl.bpf.h has
  * those that all of these versions share.
  *
  * All are from perl's sources: intrpvar.h, cop.h, hv.h, opnames.h.

@@ -7,6 +7,7 @@
 #include "common/base/le.h"
 #include "common/elf/unwind_sections.h"
 #include "common/lang/runtime.h"
+#include "common/lang/runtime_code.h"
 #include "common/unwind/functions.h"
 
 #define ROW(from, current, opcodes, last, path, line) \
@@ -17,7 +18,7 @@ static const struct row {
 	uint32_t from; /* 0x080200: from 8.2 on */
 	uint32_t at[PHP_OFFSETS];
 } rows[] = {
-	{ 0x080600, { 0 } }, /* not known yet */
+	{ 0x080700, { 0 } }, /* not known yet */
 	ROW(0x080500, 512, 104, 96, 168, 176),
 	ROW(0x080400, 488, 104, 96, 168, 176),
 	ROW(0x080300, 488, 80, 76, 144, 152),
@@ -27,8 +28,8 @@ static const struct row {
 	{ 0, { 0 } },
 };
 
-enum { GLOBALS, GLOBALS_OFFSET, LOOP, HANDLER, SYMBOLS };
-enum { OFFSET_MOST = 4096 };
+enum { GLOBALS, GLOBALS_OFFSET, GETTER, LOOP, HANDLER, SYMBOLS };
+enum { OFFSET_MOST = 4096, CODE_BYTES = 24 };
 
 /* The header of a web server's answers (main/SAPI.h): the one text that is known to have the version. */
 static const char banner[] = "X-Powered-By: PHP/";
@@ -178,11 +179,41 @@ static void find_loops(const struct elf_file *f, const struct runtime_symbol *sy
 	functions_release(&functions);
 }
 
+/*
+ * In a thread-safe build each thread has its globals, some bytes (executor_globals_offset) after the address
+ * that is its specific data. tsrm_get_ls_cache, which returns this data, has the key:
+ *	mov KEY(%rip),%edi; jmp pthread_getspecific
+ */
+static bool find_key(const struct elf_file *f, const struct runtime_symbol *s, struct lang_image *image)
+{
+	uint8_t code[CODE_BYTES];
+	struct cursor c = cursor_over(code, sizeof(code));
+	int32_t disp;
+
+	if (!s[GLOBALS_OFFSET].value || !s[GETTER].value ||
+	    !runtime_read(f, s[GETTER].value, code, sizeof(code)))
+		return false;
+	code_start(&c);
+	if (!code_skip(&c, "\x8b\x3d", 2) || !code_disp(&c, &disp))
+		return false;
+	image->type = s[GETTER].value + (uint64_t)(c.p - code) + (uint64_t)(int64_t)disp;
+	image->state = s[GLOBALS_OFFSET].value;
+	image->at[PHP_KEYED] = 1;
+	return runtime_contains(f, image->type, 4, false);
+}
+
+static bool find_globals(const struct elf_file *f, const struct runtime_symbol *s, struct lang_image *image)
+{
+	image->state = s[GLOBALS].value;
+	return image->state != 0 || find_key(f, s, image);
+}
+
 bool php_identify(const struct elf_file *f, struct lang_image *image)
 {
 	struct runtime_symbol s[SYMBOLS] = {
 		[GLOBALS] = { "executor_globals", 0, 0 },
 		[GLOBALS_OFFSET] = { "executor_globals_offset", 0, 0 },
+		[GETTER] = { "tsrm_get_ls_cache", 0, 0 },
 		[LOOP] = { "execute_ex", 0, 0 }, [HANDLER] = { "zif_array_map", 0, 0 },
 	};
 	size_t i = 0;
@@ -192,14 +223,12 @@ bool php_identify(const struct elf_file *f, struct lang_image *image)
 		return false;
 	image->language = LANG_PHP;
 	image->version = find_version(f);
-	image->state = s[GLOBALS].value;
 	find_loops(f, &s[LOOP], image);
 	while (image->version < rows[i].from)
 		i++;
 	memcpy(image->at, rows[i].at, sizeof(rows[i].at));
 	image->at[PHP_HANDLERS] = s[HANDLER].value != 0;
-	/* A thread-safe build has these globals for each thread, and no symbol says where. */
-	image->usable = image->at[PHP_CURRENT] != 0 && s[GLOBALS].value != 0;
+	image->usable = find_globals(f, s, image) && image->at[PHP_CURRENT] != 0;
 	return true;
 }
 
@@ -209,5 +238,5 @@ bool php_valid(const struct lang_image *image)
 		if (image->at[i] > OFFSET_MOST)
 			return false;
 	}
-	return image->at[PHP_HANDLERS] <= 1;
+	return image->at[PHP_HANDLERS] <= 1 && image->at[PHP_KEYED] <= 1;
 }

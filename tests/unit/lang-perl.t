@@ -34,7 +34,7 @@ prefix="usable 1 valid 1 state 1 text 1 loop 41 loop 41 keyed"
 unusable="valid 1 state 0 text 1 loop 41 loop 41 keyed 0 curcop 0 stackinfo 0 named-aux 0 nextstate 0"
 
 for row in '32 224 240 0 195' '34 208 224 0 195' '36 208 224 1 195' \
-	'38 208 224 1 198' '40 208 224 1 198' '42 208 224 1 202'; do
+	'38 208 224 1 198' '40 208 224 1 198' '42 208 224 1 202' '44 208 224 1 202'; do
 	# shellcheck disable=SC2086 # words
 	set -- $row
 	version=$(printf '05%02x03' "$1")
@@ -45,7 +45,7 @@ for row in '32 224 240 0 195' '34 208 224 0 195' '36 208 224 1 195' \
 		"language 4 version $version $prefix 0 curcop 16 stackinfo 0 named-aux $4 nextstate $5"
 	ok "  damaged copies" "$perl" broken "$tmp/x"
 done
-for minor in 30 37 44; do
+for minor in 30 37 46; do
 	is "5.$minor is not known" "$(image $minor PL_thr_key)" \
 		"language 4 version $(printf '05%02x03' $minor) usable 0 $unusable"
 done

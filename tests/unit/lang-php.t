@@ -3,11 +3,12 @@
 . "$(dirname "$0")/../lib/lib.sh"
 find=$BUILD/tests/lang-php
 
-# made TEXT GLOBALS: a stripped program with this text, these globals and a loop
+# made TEXT GLOBALS [CODE]: a stripped program with this text, these globals, this code and a loop
 made() {
 	cat >"$tmp/made.c" <<END
 const char text[] __attribute__((used)) = "$1";
 char $2[2000] = { 1 };
+${3-}
 __attribute__((noipa)) void execute_ex(volatile unsigned *n) { while (++*n < 10) ; }
 int main(void) { unsigned n = 0; execute_ex(&n); return text[n] == 0; }
 END
@@ -28,14 +29,23 @@ if made "X-Powered-By: PHP/8.2.36" executor_globals; then
 8.3.6 80306 usable=1 current=488 path=144
 8.4.27 8041b usable=1 current=488 path=168
 8.5.0RC1 80500 usable=1 current=512 path=168
-8.6.0-dev 80600 usable=0 current=0 path=0
+8.6.0RC3 80600 usable=1 current=512 path=168
+8.7.0-dev 80700 usable=0 current=0 path=0
 x 0 usable=0 current=0 path=0
 99999999.1 0 usable=0 current=0 path=0
 END
 	made "nothing" executor_globals
 	is "a program without a version is not usable" "$(seen)" "0 usable=0 current=0 path=0"
 	made "X-Powered-By: PHP/8.3.1" executor_globals_offset
-	is "a thread-safe one is not usable" "$(seen)" "80301 usable=0 current=488 path=144"
+	is "a thread-safe one whose key is not known is not usable" "$(seen)" \
+		"80301 usable=0 current=488 path=144"
+	if [ "$(uname -m)" = x86_64 ]; then
+		made "X-Powered-By: PHP/8.3.1" executor_globals_offset '#include <pthread.h>
+			static pthread_key_t tls_key = 1;
+			void *tsrm_get_ls_cache(void) { return pthread_getspecific(tls_key); }
+			void set_key(int k) { tls_key = k; }'
+		is "  but with the key it is" "$(seen)" "80301 usable=1 current=488 path=144"
+	fi
 	made "X-Powered-By: PHP/8.3.1" other_globals
 	is "a program without PHP's globals is not PHP" "$(seen)" none
 else
