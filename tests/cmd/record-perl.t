@@ -8,7 +8,7 @@ may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "stacks are unwound by tables only on x86-64"
 perl=${PERL:-/usr/bin/perl}
 [ -x "$perl" ] || skip_all "there is no $perl"
-"$perl" -e 'exit($] < 5.032 || $] >= 5.043)' || skip_all "$perl is not one of 5.32 to 5.42"
+"$perl" -e 'exit($] < 5.032 || $] >= 5.045)' || skip_all "$perl is not one of 5.32 to 5.44"
 "$perl" -MTime::HiRes -MList::Util -e 1 2>/dev/null || skip_all "$perl has no Time::HiRes or List::Util"
 known=$tests/loads/known.pl
 

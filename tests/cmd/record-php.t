@@ -30,6 +30,9 @@ known=$top/tests/loads/known.php
 record() {
 	cprof-record -q -F 499 -o "$tmp/c.bin" -- "$php" "$@" "$known" 0.1 >"$tmp/truth"
 	cprof-dump "$tmp/c.bin" >"$tmp/dump"
+	own=$(cprof-sym <"$tmp/c.bin" 2>/dev/null | cprof-fold --native all | grep -c zif_array_map)
+	# PHP's own functions, which have no line, are machine frames if the file has their names.
+	[ "$own" = 0 ] || sed -i 's/;[a-z_]*:0;/;/g' "$tmp/truth"
 	awk -v truth="$tmp/truth" -v leaf='^burn' -v skip=warm_up \
 		-f "$top/tests/lib/lang-judge.awk" "$tmp/dump" >"$tmp/answer"
 }
@@ -74,10 +77,10 @@ inner_lines() {
 record -n -d opcache.enable_cli=0
 judge "functions, methods, closures, generators, fibers, code of files and texts"
 ok "  the line that runs is right" test "$(inner_lines)" -ge 95
-is "  functions of PHP have their own names" \
-	"$(grep -c '^function .* name="array_map" line=0 flags=2$' "$tmp/dump")" 1
+is "  functions of PHP have their own names, once" \
+	"$(($(grep -c '^function .* name="array_map" line=0 flags=2$' "$tmp/dump") + (own > 0)))" 1
 
-opcache=$(find "$("$php" -r 'echo ini_get("extension_dir");')" -name opcache.so 2>/dev/null)
+opcache=$(find "${ROOT-}$("$php" -r 'echo ini_get("extension_dir");')" -name opcache.so 2>/dev/null)
 load=${opcache:+-d zend_extension=$opcache}
 if [ -n "$opcache" ] || "$php" -n -m | grep -q OPcache; then
 	record -n ${load:+-d "zend_extension=$opcache"} -d opcache.enable_cli=1
@@ -103,25 +106,12 @@ handler();
 echo "done";
 END
 done
-cat >"$tmp/client.php" <<'END'
-<?php
-for ($try = 0; $try < 600 && @file_get_contents($argv[1] . '/aaaa.php') !== 'done'; $try++)
-	usleep(50000);
-$end = hrtime(true) + 60e9;
-for ($n = 0; $n < 400 && hrtime(true) < $end; $n++)
-	foreach (['aaaa', 'bbbb', 'cccc'] as $site)
-		$good = ($good ?? 0) + (file_get_contents("$argv[1]/$site.php") === 'done');
-echo $good, "\n";
-END
-port=$("$php" -r '$s = stream_socket_server("tcp://127.0.0.1:0");
-	echo explode(":", stream_socket_get_name($s, false))[1];')
-cprof-record -q -F 999 -o "$tmp/c.bin" -- \
-	sh -c '"$0" -n -S "127.0.0.1:$2" -t "$1/web" >"$1/server" 2>&1 &
-		"$0" -n "$1/client.php" "http://127.0.0.1:$2"; kill $!; wait' \
-	"$php" "$tmp" "$port" >"$tmp/requests"
-is "a web server answers" "$(cat "$tmp/requests")" 1200
-cprof-dump "$tmp/c.bin" >"$tmp/dump"
-awk 'function value(key,   i) {
+
+# judge_requests TEXT: of the samples in the sites' work
+judge_requests() {
+	is "$1 answers" "$(cat "$tmp/requests")" 1200
+	cprof-dump "$tmp/c.bin" >"$tmp/dump"
+	awk 'function value(key,   i) {
 		for (i = 2; i <= NF; i++)
 			if (index($i, key "=") == 1)
 				return substr($i, length(key) + 2)
@@ -158,7 +148,74 @@ awk 'function value(key,   i) {
 		}
 	}
 	END { print spins + 0, sites + 0, wrong + 0 }' "$tmp/dump" >"$tmp/answer"
-ok "its requests are in samples" awk '{ exit !($1 > 200) }' "$tmp/answer"
-is "  of all sites" "$(awk '{ print $2 }' "$tmp/answer")" 3
-is "  with the names and files of their own" "$(awk '{ print $3 }' "$tmp/answer")" 0
+	ok "  its requests are in samples" awk '{ exit !($1 > 200) }' "$tmp/answer"
+	is "  of all sites" "$(awk '{ print $2 }' "$tmp/answer")" 3
+	is "  with the names and files of their own" "$(awk '{ print $3 }' "$tmp/answer")" 0
+}
+
+# php-fpm: a master, and two workers that take requests by FastCGI
+cat >"$tmp/fastcgi.php" <<'END'
+<?php
+function part($type, $text) { return pack('CCnnCC', 1, $type, 1, strlen($text), 0, 0) . $text; }
+function ask($socket, $file)
+{
+	$s = @stream_socket_client("unix://$socket");
+	if (!$s)
+		return '';
+	$values = '';
+	foreach (['SCRIPT_FILENAME' => $file, 'REQUEST_METHOD' => 'GET'] as $k => $v)
+		$values .= chr(strlen($k)) . pack('N', strlen($v) | 1 << 31) . $k . $v;
+	fwrite($s, part(1, "\0\1\0\0\0\0\0\0") . part(4, $values) . part(4, '') . part(5, ''));
+	return stream_get_contents($s);
+}
+for ($try = 0; $try < 600 && !strpos(ask($argv[1], "$argv[2]/aaaa.php"), 'done'); $try++)
+	usleep(50000);
+$end = hrtime(true) + 60e9;
+for ($n = 0; $n < 400 && hrtime(true) < $end; $n++)
+	foreach (['aaaa', 'bbbb', 'cccc'] as $site)
+		$good = ($good ?? 0) + (strpos(ask($argv[1], "$argv[2]/$site.php"), 'done') !== false);
+echo $good, "\n";
+END
+fpm=${PHP_FPM-$("$php" -n -r 'echo "php-fpm", PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')}
+if command -v "$fpm" >/dev/null; then
+	cat >"$tmp/fpm.conf" <<-END
+		[global]
+		error_log = $tmp/fpm.log
+		daemonize = no
+		[www]
+		listen = $tmp/fpm.sock
+		user = root
+		pm = static
+		pm.max_children = 2
+	END
+	cprof-record -q -F 999 -o "$tmp/c.bin" -- \
+		sh -c '"$0" -n -R -F -y "$2/fpm.conf" &
+			"$1" -n "$2/fastcgi.php" "$2/fpm.sock" "$2/web"; kill $!; wait' \
+		"$fpm" "$php" "$tmp" >"$tmp/requests"
+	judge_requests "php-fpm"
+else
+	skip "php-fpm answers" "there is no $fpm"
+fi
+
+if [ "$("$php" -n -r 'echo PHP_SAPI;')" != cli ]; then
+	skip "a web server answers" "$php has none"
+	done_testing
+fi
+cat >"$tmp/client.php" <<'END'
+<?php
+for ($try = 0; $try < 600 && @file_get_contents($argv[1] . '/aaaa.php') !== 'done'; $try++)
+	usleep(50000);
+$end = hrtime(true) + 60e9;
+for ($n = 0; $n < 400 && hrtime(true) < $end; $n++)
+	foreach (['aaaa', 'bbbb', 'cccc'] as $site)
+		$good = ($good ?? 0) + (file_get_contents("$argv[1]/$site.php") === 'done');
+echo $good, "\n";
+END
+port=$("$php" -r '$s = stream_socket_server("tcp://127.0.0.1:0");
+	echo explode(":", stream_socket_get_name($s, false))[1];')
+cprof-record -q -F 999 -o "$tmp/c.bin" -- \
+	sh -c '"$0" -n -S "127.0.0.1:$2" -t "$1/web" >"$1/server" 2>&1 &
+		"$0" -n "$1/client.php" "http://127.0.0.1:$2"; kill $!; wait' \
+	"$php" "$tmp" "$port" >"$tmp/requests"
+judge_requests "a web server"
 done_testing

@@ -33,7 +33,7 @@ sources() {
 	for r in $releases; do
 		echo "deb [arch=$arch$signed] $main $r main"
 		case $security:$r in
-		:* | *-backports | *:sid) ;;
+		:* | *-backports | *:sid | *:experimental) ;;
 		*) echo "deb [arch=$arch$signed] $security $r-security main" ;;
 		esac
 	done
