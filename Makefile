@@ -428,6 +428,7 @@ check-bpf-here: $(BUILD)/kernels/load
 check-languages: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/check
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/record
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs
 
 .PHONY: check-languages
 
@@ -454,7 +455,7 @@ SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload co
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
 	$(addprefix tests/arm64/,check root) tests/house/awks \
 	$(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) \
-	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch record) tests/lib/interpreters \
+	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch programs record) tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:
