@@ -137,6 +137,37 @@ static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bo
 		buf_text(&w->line, "[unknown]");
 }
 
+/*
+ * Readers of perf script's text leave out names that begin with a bracket, and frames whose file has a space.
+ * Perl's "(eval)" is written as "[eval]", and a space as in /proc/PID/maps.
+ */
+static void put_lang_name(struct script_writer *w, struct slice name)
+{
+	bool bracket = name.n > 1 && name.p[0] == '(';
+	bool closed = bracket && name.p[name.n - 1] == ')';
+
+	if (bracket)
+		buf_byte(&w->line, '[');
+	buf_bytes(&w->line, name.p + bracket, name.n - bracket - closed);
+	if (closed)
+		buf_byte(&w->line, ']');
+}
+
+static void put_script(struct script_writer *w, struct slice path)
+{
+	struct buf text = { 0 };
+
+	sanitize_append(&text, path);
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == ' ')
+			buf_text(&w->line, "\\040");
+		else
+			buf_byte(&w->line, text.p[i]);
+	}
+	w->line.failed = w->line.failed || text.failed;
+	buf_release(&text);
+}
+
 /* Writes the script as file; the name is the only label. */
 static void put_lang(struct script_writer *w, const struct capture_frame *f,
 		     const struct gather_names_run *run)
@@ -148,10 +179,10 @@ static void put_lang(struct script_writer *w, const struct capture_frame *f,
 		path = capture_function_path(&w->capture, function);
 	buf_clear(&w->line);
 	buf_printf(&w->line, "\t%16x ", 0);
-	buf_bytes(&w->line, name.p, name.n);
+	put_lang_name(w, name);
 	buf_text(&w->line, " (");
 	if (path.n)
-		sanitize_append(&w->line, path);
+		put_script(w, path);
 	else
 		buf_printf(&w->line, "[%s]", language_name(f->language));
 	buf_text(&w->line, ")\n");

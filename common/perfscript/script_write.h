@@ -29,7 +29,8 @@
  * it has ended.
  *
  * Commands and names are those of cprof-fold -i, also for a frame without a symbol, "[libx.so+0x1231]" for
- * example. A frame of a language has address 0, and its script as file. A return address is written unchanged,
+ * example. A frame of a language has address 0, and its script as file; a first bracket of its name is
+ * square, and spaces in the script's path are "\040". A return address is written unchanged,
  * with its offset, as in perf's text.
  */
 #ifndef CPROF_PERFSCRIPT_SCRIPT_WRITE_H

@@ -33,6 +33,60 @@ cprof-convert -t stream "$tmp/text" 2>/dev/null | cprof-fold | sort >"$tmp/got"
 cprof-fold "$tmp/c" | sed 's/\[python: not-yet\]/[unknown]/' | sort >"$tmp/want"
 same "  read again, it has the same stacks, without the reasons" "$tmp/want" "$tmp/got"
 
+# Readers of this text (stackcollapse-perf.pl, the Firefox Profiler's importer, speedscope) find a sample by its
+# first line and the blank one after it. They take a frame as an address, a name, and a file without spaces in
+# brackets at the end; a name that begins with a bracket is left out.
+cat >"$tmp/readers.py" <<'X'
+import re, sys
+stack, samples = None, 0
+for line in sys.stdin.read().split("\n"):
+    if stack is None:
+        if line == "" or line.startswith("#"):
+            continue
+        head = re.fullmatch(r"(\S.*?) +(\d+)/(\d+) +\[\d+\] +(\d+\.\d+): +\d+ \S+: *", line)
+        if not head:
+            print("no sample:", line)
+            continue
+        stack, samples = [], samples + 1
+    elif line.strip() == "":
+        stack = None
+    else:
+        frame = re.fullmatch(r"\s+([0-9a-f]+) (\S.*) \((\S+)\)", line)
+        if not frame or frame.group(2).startswith("("):
+            print("no frame:", line)
+print(samples, "samples")
+X
+readers() { python3 "$tmp/readers.py"; }
+is "  a reader's rules find fault with a file that has a space" \
+	"$(printf 'a 1/1 [000] 1.000001:          1 x: \n\t 0 f (/a b)\n\t 0 (g) (/a)\n\n' | readers)" \
+	"no frame: 	 0 f (/a b)
+no frame: 	 0 (g) (/a)
+1 samples"
+is "  they read every frame of these" "$(readers <"$tmp/text")" "11 samples"
+cat >"$tmp/odd" <<'X'
+perl 1 m:main m:Perl_runops_standard l:<main>:1 l:(eval):2 l:main::(eval):3
+php 1 m:main m:execute_ex l:<main>:1 l:Foo::{closure}:2
+ruby 1 m:main m:vm_exec l:<top:1 l:block:2
+X
+lang_text <"$tmp/odd" | sed -e '/^script/s,/app/main,/my app/a (1)/main,' -e '/^function/{
+	s/name="block"/name="block (2 levels) in <top (required)>"/
+	s/name="<top"/name="Foo#<=>"/
+}' | cprof-dump -r >"$tmp/odd.bin"
+cprof-convert -t perfscript "$tmp/odd.bin" >"$tmp/odd.text"
+is "  and of brackets and spaces in names and paths" "$(readers <"$tmp/odd.text")" "3 samples"
+like "    with names as they are" "$(cat "$tmp/odd.text")" \
+	' 0 block \(2 levels\) in <top \(required\)> \(/my\\040app/a\\040\(1\)/main\)$'
+is "    but for the first bracket" "$(grep -c -e ' 0 \[eval\] (/my' -e ' 0 main::(eval) (/my' "$tmp/odd.text")" 2
+
+# The same names in flamegraph.pl's text
+cprof-fold "$tmp/odd.bin" >"$tmp/got"
+cat >"$tmp/want" <<'X'
+perl;main;<main>;(eval);main::(eval) 1
+php;main;<main>;Foo::{closure} 1
+ruby;main;Foo#<=>;block (2 levels) in <top (required)> 1
+X
+same "folded text for flamegraph.pl: names as they are" "$tmp/want" "$tmp/got"
+
 # A perf pipe has addresses alone.
 if cprof-convert -t perf "$tmp/c" >"$tmp/perf.data" 2>"$tmp/err"; then
 	pass "perf: written"
