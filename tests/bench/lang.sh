@@ -81,12 +81,13 @@ median() { cut -d' ' -f2 "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int(
 # row NAME HERTZ LANG FILE INTERPRETER: a line of the table; also in $tmp/rows
 row() {
 	for depth in $few $many; do
-		: >"$tmp/none.$depth" >"$tmp/lang.$depth"
+		: >"$tmp/none.$depth"
+		: >"$tmp/lang.$depth"
 	done
 	for round in $(seq "$rounds"); do
 		for depth in $few $many; do
-			costs none "$2" "$4" $depth "$5" >>"$tmp/none.$depth"
-			costs "$3" "$2" "$4" $depth "$5" >>"$tmp/lang.$depth"
+			costs none "$2" "$4" "$depth" "$5" >>"$tmp/none.$depth"
+			costs "$3" "$2" "$4" "$depth" "$5" >>"$tmp/lang.$depth"
 		done
 	done
 	echo "$1 $2 $(lowest "$tmp/none.$few") $(lowest "$tmp/lang.$few") $(lowest "$tmp/none.$many")" \
@@ -112,7 +113,7 @@ done
 echo "load: $(cat /proc/loadavg)"
 
 if command -v py-spy >/dev/null; then
-	for i in 1 2; do "$python" "$tmp/deep.python" $many 10 & done
+	for i in 1 2; do "$python" "$tmp/deep.python" "$many" 10 & done
 	for p in $(pgrep -f "$tmp/deep.python"); do
 		bash -c 'TIMEFORMAT="py-spy at 99 Hz: %U s user, %S s system in 5 s"; time "$@" >/dev/null 2>&1' - \
 			py-spy record -r 99 -d 5 -f raw -o /dev/null -p "$p"
