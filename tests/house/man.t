@@ -65,7 +65,7 @@ for page in man/*.[1-9]; do
 	is "$page refers to pages that exist" "$(grep -oE '^\.Xr cprof[a-z-]* [1-9]' "$page" | sort -u |
 		while read -r _ n s; do [ -e "man/$n.$s" ] || echo "$n($s)"; done)" ""
 done
-for page in cprof.7 cprof-stream.5; do
+for page in cprof.7 cprof-languages.7 cprof-stream.5; do
 	ok "there is $page" test -e "man/$page"
 done
 done_testing
