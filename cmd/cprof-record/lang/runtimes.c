@@ -60,6 +60,8 @@ static enum lang_kind language_by_name(struct slice path)
 		if (slice_begins(base, language_name(i)))
 			return i;
 	}
+	if (slice_is(base, "jvm.so"))
+		return LANG_JAVA;
 	return slice_begins(base, "node") ? LANG_JAVASCRIPT : LANG_NONE;
 }
 
@@ -70,6 +72,7 @@ static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
 
 	if (language == LANG_NONE || !table_cache_number(r->tables, m->file - 1))
 		return;
+	table_cache_prefer(r->tables, x->table);
 	table_cache_want(r->tables, p, m, host_mono_ns());
 	r->expected |= 1u << language;
 }

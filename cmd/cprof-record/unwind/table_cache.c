@@ -277,7 +277,7 @@ static bool ask_worker(struct table_cache *t, uint32_t number, int fd, uint64_t 
 	struct table *f = &t->items[number];
 
 	f->owner = owner;
-	if (fd >= 0 && table_queue_add(&t->waiting, &(struct table_queue_file){ f->question, fd, size, owner }))
+	if (fd >= 0 && table_queue_add(&t->waiting, &(struct table_queue_file){ f->question, fd, f->preferred ? 0 : size, owner }))
 		return true;
 	give_up(t, number, now);
 	return false;
@@ -369,6 +369,11 @@ bool table_cache_want(struct table_cache *t, const struct proc *p, const struct 
 		return true;
 	note_slow(t, t->items[number].owner, now);
 	return false;
+}
+
+void table_cache_prefer(struct table_cache *t, uint32_t number)
+{
+	t->items[number].preferred = true;
 }
 
 void table_cache_step(struct table_cache *t, uint64_t now)

@@ -18,6 +18,7 @@ enum { TABLE_CACHE_WORKERS = 2, TABLE_CACHE_SLOW = 4 };
 struct table {
 	uint32_t exe;     /* index in procs' exes */
 	bool used;        /* this file number is in use */
+	bool preferred;   /* it goes before smaller files of its owner */
 	uint64_t asked;   /* when the opener was asked, and the worker after it; 0: not asked */
 	uint32_t question; /* unique number of that question: file numbers are used again */
 	uint64_t touched; /* when a stack last went through it */
@@ -77,6 +78,8 @@ void table_cache_forget(struct table_cache *t, uint32_t number, uint64_t now);
  * waiting for. False: the store's state of the file is final for this stack.
  */
 bool table_cache_want(struct table_cache *t, const struct proc *p, const struct map *m, uint64_t now);
+/* Lets the file with this number go before others of its owner, from the next question on. */
+void table_cache_prefer(struct table_cache *t, uint32_t number);
 /* Takes the opener's answer to a question of the tables, and takes over its descriptor. */
 void table_cache_opened(struct table_cache *t, const struct opener_answer *a, uint64_t now);
 /* Notes that a stack went through the table. */
