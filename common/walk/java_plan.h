@@ -126,7 +126,7 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 
 /*
  * Lists places above the return barrier. At rsp is the entry of the continuation; rbp and the return address of
- * the carrier follow it.
+ * the carrier follow it. Once the barrier has made room on the stack, only rbp still leads there.
  */
 static WALK_INLINE void java_plan_barrier(struct java_walk *j, const struct walk *w,
 					  const struct java_layout *y)
@@ -135,6 +135,7 @@ static WALK_INLINE void java_plan_barrier(struct java_walk *j, const struct walk
 
 	for (int i = 0; i < 3; i++)
 		java_add(j, cfa + 8 * (__u64)i, JAVA_BP_SAVED);
+	java_add(j, w->regs[UNWIND_RBP] + 16, JAVA_BP_SAVED);
 }
 
 /*
