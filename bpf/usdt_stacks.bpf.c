@@ -134,9 +134,18 @@ static __always_inline struct usdt_thread *find_thread(unsigned int tid)
 	return bpf_map_lookup_elem(&usdt_threads, &tid);
 }
 
+/* The slot of a frame; 0 is the outermost one. clang 22 would drop the mask, which is for the verifier. */
+static __always_inline unsigned int slot_of(unsigned int frame)
+{
+	unsigned int at = USDT_BOTTOM - frame;
+
+	asm volatile("" : "+r"(at));
+	return at & USDT_BOTTOM;
+}
+
 static __always_inline void push(struct usdt_stack *s, unsigned long long frame, unsigned int name)
 {
-	unsigned int depth = s->depth, at = (USDT_BOTTOM - depth) & USDT_BOTTOM;
+	unsigned int depth = s->depth, at = slot_of(depth);
 
 	if (depth < USDT_FRAMES) {
 		s->frames[at] = frame;
@@ -309,7 +318,7 @@ static __always_inline void leave(void *ctx, const struct usdt_site *site, struc
 	for (unsigned int i = 1; i <= USDT_SEARCH; i++) {
 		if (i > depth)
 			break;
-		if (s->names[(USDT_BOTTOM - (depth - i)) & USDT_BOTTOM] == name) {
+		if (s->names[slot_of(depth - i)] == name) {
 			s->depth = depth - i;
 			return;
 		}
@@ -367,15 +376,16 @@ int on_call(struct pt_regs *ctx)
 SEC("raw_tracepoint/sched_process_exec")
 int exec_thread(struct bpf_raw_tracepoint_args *ctx)
 {
-	unsigned int tid = (unsigned int)bpf_get_current_pid_tgid();
-	struct usdt_thread *t = bpf_map_lookup_elem(&usdt_threads, &tid);
+	unsigned long long id = bpf_get_current_pid_tgid();
+	unsigned int tid = (unsigned int)id;
+	struct usdt_thread new = { 0 };
 
 	(void)ctx;
-	if (t) {
-		t->serial = new_serial();
-		t->fiber = t->low = 0;
-		t->whole = 1;
-	}
+	if (!on || !is_wanted(id >> 32, tid))
+		return 0;
+	new.serial = new_serial();
+	new.whole = 1;
+	bpf_map_update_elem(&usdt_threads, &tid, &new, BPF_ANY);
 	return 0;
 }
 
