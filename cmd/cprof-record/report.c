@@ -224,8 +224,8 @@ static void print_calls(const struct recorder *r)
 		probes->provider, n[USDT_ENTRIES], n[USDT_RETURNS]);
 	fprintf(stderr, " added %.3f s to the programs", added);
 	if (all > added && added > 0)
-		fprintf(stderr, ", which ran %.1f times as long (%.3f s), "
-			"not counting what the runtime does for them", all / (all - added), all);
+		fprintf(stderr, ", which ran at least %.1f times as long (%.3f s); "
+			"what the runtime does for them is not counted", all / (all - added), all);
 	print_number("; ", n[USDT_MARKED], "stack without its outer calls",
 		     "stacks without their outer calls");
 	print_number("; ", n[USDT_DEEP], "call too deep for a frame", "calls too deep for a frame");
