@@ -219,6 +219,18 @@ static void fill_walked(struct record_lang_frame *r, uint32_t bits)
 	r->inlined = (bits & SCRIPT_INLINED) != 0;
 }
 
+/* A frame whose function's record was lost says nothing of its language: it is that of the process. */
+static enum language language_of_process(const struct emit *e, uint64_t process)
+{
+	for (size_t i = 0; i < e->procs->n; i++) {
+		const struct proc *p = e->procs->items[i];
+
+		if (p->segment == e->segment && p->id == process && p->lang.image)
+			return e->runtimes->images[p->lang.image - 1].language;
+	}
+	return LANGUAGE_NONE;
+}
+
 static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_frame *frame)
 {
 	uint64_t at = frame->address >> 32;
@@ -237,8 +249,8 @@ static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_
 		r.lang_frame.language = frame->address >> STACK_LANG_STATE_BITS;
 		if (r.lang_frame.state == LANG_OK || r.lang_frame.state >= LANG_STATES)
 			r.lang_frame.state = LANG_UNREADABLE;
-		if (r.lang_frame.language >= LANGUAGES)
-			r.lang_frame.language = LANGUAGE_NONE;
+		if (r.lang_frame.language == LANGUAGE_NONE || r.lang_frame.language >= LANGUAGES)
+			r.lang_frame.language = language_of_process(e, frame->process);
 	}
 	emit_record(e, r);
 }
