@@ -33,9 +33,9 @@ cprof-convert -t stream "$tmp/text" 2>/dev/null | cprof-fold | sort >"$tmp/got"
 cprof-fold "$tmp/c" | sed 's/\[python: not-yet\]/[unknown]/' | sort >"$tmp/want"
 same "  read again, it has the same stacks, without the reasons" "$tmp/want" "$tmp/got"
 
-# Readers of this text (stackcollapse-perf.pl, the Firefox Profiler's importer, speedscope) find a sample by its
-# first line and the blank one after it. They take a frame as an address, a name, and a file without spaces in
-# brackets at the end; a name that begins with a bracket is left out.
+# Readers of this text (stackcollapse-perf.pl, the Firefox Profiler's importer, speedscope) find a sample by
+# its first line and the blank one after it. They take a frame as an address, a name, and a file without
+# spaces in brackets at the end; a name that begins with a bracket is left out.
 cat >"$tmp/readers.py" <<'X'
 import re, sys
 stack, samples = None, 0
@@ -76,7 +76,8 @@ cprof-convert -t perfscript "$tmp/odd.bin" >"$tmp/odd.text"
 is "  and of brackets and spaces in names and paths" "$(readers <"$tmp/odd.text")" "3 samples"
 like "    with names as they are" "$(cat "$tmp/odd.text")" \
 	' 0 block \(2 levels\) in <top \(required\)> \(/my\\040app/a\\040\(1\)/main\)$'
-is "    but for the first bracket" "$(grep -c -e ' 0 \[eval\] (/my' -e ' 0 main::(eval) (/my' "$tmp/odd.text")" 2
+is "    but for the first bracket" \
+	"$(grep -c -e ' 0 \[eval\] (/my' -e ' 0 main::(eval) (/my' "$tmp/odd.text")" 2
 
 # The same names in flamegraph.pl's text
 cprof-fold "$tmp/odd.bin" >"$tmp/got"
