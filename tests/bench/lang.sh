@@ -13,8 +13,8 @@
 # the cost without the first 3 s.
 #
 # Fails if a frame of Python costs more than 150 ns, or a sample more than 1.5 us beyond its frames. Fails
-# also if two Python programs at 99 Hz, once started, cost more than 0.1 % of a CPU per CPU beyond --lang none.
-# Prints the CPU time of py-spy if it is installed. Only the differences between rows of one run say
+# also if two Python programs at 99 Hz, once started, cost more than 0.1 % of a CPU per CPU beyond --lang
+# none. Prints the CPU time of py-spy if it is installed. Only the differences between rows of one run say
 # something: the machine's own noise is in each.
 # shellcheck disable=SC2154 # lib.sh sets here, top and tmp
 . "$(dirname "$0")/../lib/lib.sh"

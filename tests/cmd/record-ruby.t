@@ -93,8 +93,8 @@ cprof-record -q -F 999 -o "$tmp/short.bin" -- sh -c '"$0" "$1" 1.5; i=0
 cprof-fold --native all -p --from 1.5 "$tmp/short.bin" 2>/dev/null | grep '^[^;]*ruby' >"$tmp/short"
 named=$(awk '/<main>|\[ruby: / { n = $NF; all += n; if ($0 !~ /\[ruby: /) good += n }
 	END { printf "%d %d", all ? 1000 * good / all : 0, all }' "$tmp/short")
-ok "20 short processes: 98 % of the interpreter's samples have frames (${named% *} of 1000, ${named#* } samples)" \
-	[ "${named% *}" -ge 980 ]
+text="98 % of the interpreter's samples have frames (${named% *} of 1000, ${named#* } samples)"
+ok "20 short processes: $text" [ "${named% *}" -ge 980 ]
 like "  all of them" "$(cut -d ';' -f 1 "$tmp/short" | sort -u | wc -l)" '^(19|2[0-9])$'
 
 # Methods that are made, called and dropped, so that others take their addresses.
