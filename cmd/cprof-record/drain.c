@@ -157,6 +157,34 @@ static size_t apply_items(struct recorder *r, size_t ripe)
 	return ripe;
 }
 
+/* Is this memory that a JIT compiler may have mapped for its code? */
+static bool is_for_code(const struct change *c)
+{
+	return c->kind == CHANGE_MMAP && (slice_begins(c->text, "//") || slice_begins(c->text, "/memfd:") ||
+					  slice_begins(c->text, "/dev/zero"));
+}
+
+/*
+ * Notes owners of processes that map memory for code. A process may exit, and leave a perf map, while its
+ * records wait in the queue for a table of another one.
+ */
+static void note_owners(struct recorder *r)
+{
+	bool own = r->engine->by_cpu;
+	struct change c;
+
+	for (size_t i = 0; i < r->queue.n; i++) {
+		const struct item *item = &r->queue.items[i];
+
+		if (item->kind != ITEM_SIDEBAND || (int32_t)(item->order - r->peeked) < 0)
+			continue;
+		if (sideband_decode(&c, queue_bytes(&r->queue, item), own ? 8 : 24, own ? 8 : 16) &&
+		    is_for_code(&c))
+			perf_maps_note(r->emit.jitmaps, (pid_t)c.pid, host_mono_ns());
+	}
+	r->peeked = r->queue.pushed;
+}
+
 /* Takes the files that have been opened meanwhile. */
 static void take_opened(struct recorder *r)
 {
@@ -194,6 +222,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
+	note_owners(r);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);

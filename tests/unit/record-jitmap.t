@@ -155,6 +155,24 @@ left "  no link" "poll 0
 no complaint" 'ln -s MAP $map; printf "1 1 a\\n" >MAP'
 rm -f "$map"
 
+# late DESCRIPTION WANT NOTE: a process ends, and has left a map, before it is watched; NOTE comes first
+late() {
+	rm -f "$tmp/inner"
+	sh -c 'sleep 300 & echo $! >"$0"; wait' "$tmp/inner" &
+	until [ -s "$tmp/inner" ]; do sleep 0.01; done
+	inner=$(cat "$tmp/inner")
+	jit "$1" "$2" <<Y
+$3 $inner
+! printf '1 1 a\\n' >/tmp/perf-$inner.map; kill $inner; while [ -e /proc/$inner ]; do sleep 0.01; done
+watch 7 $inner 0
+finish 7
+Y
+	rm -f "/tmp/perf-$inner.map"
+}
+late "a process that is watched after its end has no map, as nobody knows its owner" "" pass
+late "  but if its owner was noted" "7.0 1 1 a" note
+inner=
+
 jit "finish reads what a quiet file got last, and forgets" "7.0 1 1 a
 poll 0
 poll 0

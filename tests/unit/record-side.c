@@ -313,9 +313,9 @@ static void poll_jit(struct perf_maps *js, struct opener *o, uint64_t now, struc
 }
 
 /*
- * Reads commands, a line each: "watch ID PID NSPID", "poll", "finish ID", "forget ID", "restart", "busy",
- * "open", "complaint", "brief" (only sums from now on), "pass MS" (time passes, without waiting), "! SHELL
- * COMMAND".
+ * Reads commands, a line each: "watch ID PID NSPID", "note PID", "poll", "finish ID", "forget ID", "restart",
+ * "busy", "open", "complaint", "brief" (only sums from now on), "pass MS" (time passes, without waiting),
+ * "! SHELL COMMAND".
  */
 static int jit(char **args)
 {
@@ -334,6 +334,8 @@ static int jit(char **args)
 				puts("the command failed");
 		} else if (sscanf(line, "watch %" SCNu64 " %d %d", &id, &pid, &nspid) == 3)
 			perf_maps_watch(js, id, pid, nspid);
+		else if (sscanf(line, "note %d", &pid) == 1)
+			perf_maps_note(js, pid, now);
 		else if (sscanf(line, "finish %" SCNu64, &id) == 1) {
 			perf_maps_exited(js, id);
 			answer_jit(js, o, now);

@@ -72,7 +72,17 @@ struct watch {
 	size_t tail_n;
 };
 
+/* The owner of a process, while it was alive. */
+struct note {
+	pid_t pid, nspid;
+	uid_t uid;
+	int64_t start;
+	uint64_t time;
+};
+
 struct perf_maps {
+	struct note notes[PERF_MAPS_NOTES]; /* pid 0: none */
+	size_t next_note;
 	struct watch *items;
 	size_t n, cap;
 	struct idmap index; /* process_id to item */
@@ -471,6 +481,44 @@ static struct watch *find_watch(struct perf_maps *js, uint64_t process_id)
 	return idmap_find(&js->index, process_id, &i) ? &js->items[i] : NULL;
 }
 
+static struct note *find_note(struct perf_maps *js, pid_t pid)
+{
+	for (size_t i = 0; i < PERF_MAPS_NOTES; i++)
+		if (js->notes[i].pid == pid)
+			return &js->notes[i];
+	return NULL;
+}
+
+void perf_maps_note(struct perf_maps *js, pid_t pid, uint64_t now)
+{
+	struct note n = { .pid = pid, .time = now }, *old = find_note(js, pid);
+
+	if (pid <= 0 || (old && now - old->time < SECOND))
+		return;
+	if (!nsfile_status(pid, &n.uid, &n.nspid) || !read_start(pid, &n.start))
+		return;
+	if (!old) {
+		old = &js->notes[js->next_note];
+		js->next_note = (js->next_note + 1) % PERF_MAPS_NOTES;
+	}
+	*old = n;
+}
+
+/* Takes over who owns the process: from /proc, or else from a note. */
+static void know_owner(struct perf_maps *js, struct watch *w, pid_t *nspid)
+{
+	const struct note *n;
+
+	w->is_known = nsfile_status(w->pid, &w->uid, nspid) && read_start(w->pid, &w->start);
+	n = w->is_known ? NULL : find_note(js, w->pid);
+	if (!n)
+		return;
+	w->uid = n->uid;
+	w->start = n->start;
+	w->is_known = true;
+	*nspid = n->nspid;
+}
+
 bool perf_maps_watch(struct perf_maps *js, uint64_t process_id, pid_t pid, pid_t nspid)
 {
 	struct watch *w = find_watch(js, process_id);
@@ -485,7 +533,7 @@ bool perf_maps_watch(struct perf_maps *js, uint64_t process_id, pid_t pid, pid_t
 		return false;
 	w = &js->items[js->n++];
 	*w = (struct watch){ .process_id = process_id, .pid = pid, .nspid = nspid, .fd = -1, .next = -1 };
-	w->is_known = nsfile_status(pid, &w->uid, &own) && read_start(pid, &w->start);
+	know_owner(js, w, &own);
 	if (nspid == 0)
 		w->nspid = own;
 	w->gone = nspid == 0 && !w->is_known;

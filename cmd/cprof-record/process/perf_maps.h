@@ -36,6 +36,7 @@ enum {
 	JITMAP_CHUNK = 64 * 1024,         /* the most that is delivered at once */
 	JITMAP_POLL_MAX = 4 << 20,        /* the most that one poll reads of one process */
 	JITMAP_PROCESS_MAX = 256 << 20,   /* the most that is read of one process, bytes */
+	PERF_MAPS_NOTES = 64,
 };
 
 /* Both arguments are lent. Returns NULL if out of memory. */
@@ -46,10 +47,15 @@ void perf_maps_free(struct perf_maps *js);
  * Starts looking for the map of a process; pid is as we see it, nspid as the process sees itself (0: read
  * from /proc/PID/status). Looks at once, then in polls at growing intervals (0.1 s to 16 s) until there is a
  * map: 30 µs the first time, 8 µs each later time. A process that exited before the call has no map, because
- * its owner can no longer be determined. Has no effect on a process_id that is watched, except that after
- * perf_maps_restart it is polled again. Returns false if out of memory.
+ * its owner can no longer be determined, unless it was noted. Has no effect on a process_id that is watched,
+ * except that after perf_maps_restart it is polled again. Returns false if out of memory.
  */
 bool perf_maps_watch(struct perf_maps *js, uint64_t process_id, pid_t pid, pid_t nspid);
+/*
+ * Notes the owner of a process that may be watched only later, when it may have exited. Has no effect if the
+ * process was noted less than a second ago. The last PERF_MAPS_NOTES processes are kept.
+ */
+void perf_maps_note(struct perf_maps *js, pid_t pid, uint64_t now);
 
 /* Takes the opener's answer, whose place is the process_id, and ownership of its descriptor. */
 void perf_maps_opened(struct perf_maps *js, const struct opener_answer *a, uint64_t now);
