@@ -45,7 +45,7 @@ if command -v node >/dev/null; then
 	while (Date.now() < until) x ^= hotLoop(100000);
 	process.exit(x === 1.5 ? 1 : 0);
 	END
-	(cd "$tmp" && cprof-record -q -F 499 -o c.bin -- node --perf-basic-prof x.js)
+	(cd "$tmp" && cprof-record -q --lang none -F 499 -o c.bin -- node --perf-basic-prof x.js)
 	like "a function of node by name" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold -U)" '^node;.*JS:.*hotLoop'
 else
 	skip "a function of node by name" "node is not here"

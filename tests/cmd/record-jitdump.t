@@ -251,7 +251,7 @@ if command -v node >/dev/null; then
 	while (Date.now() < until) x ^= hotLoop(100000);
 	process.exit(x === 1.5 ? 1 : 0);
 	END
-	cprof-record -q -F 299 -o c.bin -- node --perf-prof x.js
+	cprof-record -q --lang none -F 299 -o c.bin -- node --perf-prof x.js
 	like "a function of node by name" "$(cprof-sym c.bin 2>/dev/null | cprof-fold -U -a)" '^node;.*JS:.*hotLoop[^;]*_\[j\] '
 else
 	skip "a function of node by name" "node is not here"
