@@ -340,14 +340,27 @@ static void count_runtime(const struct namer *n, const struct capture *c, uint32
 		to->unnamed++;
 }
 
+/* A process whose functions the recorder knows needs no option: they were not known at first. */
+static void leave_out_known(const struct capture *c, struct jit_runtime_count *processes)
+{
+	for (size_t i = 1; i < c->n_frames; i++) {
+		const struct capture_frame *f = &c->frames[i];
+
+		if (f->defined && capture_is_lang(f) && f->function)
+			processes[f->process].runtime = 0;
+	}
+}
+
 static bool count_runtimes(struct namer *n, const struct capture *c)
 {
 	struct jit_runtime_count *processes = calloc(c->n_processes + 1, sizeof(*processes));
 
 	for (uint32_t i = 1; processes && i < n->n_placed; i++)
 		count_runtime(n, c, i, &processes[c->frames[c->places[i].frame].process]);
-	if (processes)
+	if (processes) {
+		leave_out_known(c, processes);
 		jit_runtimes_add(&n->runtimes, processes, c->n_processes);
+	}
 	free(processes);
 	return processes != NULL;
 }

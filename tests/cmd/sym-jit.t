@@ -172,6 +172,12 @@ is '  and a program of .NET in one file' "$(hint)" \
 	'3 of 3 frames compiled by .NET at run time have no name'
 runs /opt/app 0 | sym
 is '  nor of a program that is not known' "$(hint)" ''
+functions='/^mapping .* file=0/a\
+script id=1 language=javascript process=1 path="/a.js" units=0 file=0 offset=0x0 width=0\
+function id=1 script=1 name="f" line=7 flags=0 start=0\
+lang-frame id=50 process=1 language=javascript function=1 line=7 state=ok tier=none inlined=0 position=0'
+runs /usr/bin/node 0 | sed "$functions" | sym
+is '  nor if the recorder knows its functions' "$(hint)" ''
 for path in beam.smp mono-sgen luajit-2.1 libnode.so.108; do
 	runs "/usr/lib/$path" 0 | sym
 	like "  $path" "$(hint)" '^3 of 3'
