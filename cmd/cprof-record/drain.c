@@ -165,24 +165,21 @@ static bool is_for_code(const struct change *c)
 }
 
 /*
- * Notes owners of processes that map memory for code. A process may exit, and leave a perf map, while its
- * records wait in the queue for a table of another one.
+ * Notes owners of processes that map memory for code, by the items of the queue from first on. A process may
+ * exit, and leave a perf map, while its records wait in the queue for a table of another one.
  */
-static void note_owners(struct recorder *r)
+static void note_owners(struct recorder *r, size_t first)
 {
 	bool own = r->engine->by_cpu;
 	struct change c;
 
-	for (size_t i = 0; i < r->queue.n; i++) {
+	for (size_t i = first; i < r->queue.n; i++) {
 		const struct item *item = &r->queue.items[i];
 
-		if (item->kind != ITEM_SIDEBAND || (int32_t)(item->order - r->peeked) < 0)
-			continue;
-		if (sideband_decode(&c, queue_bytes(&r->queue, item), own ? 8 : 24, own ? 8 : 16) &&
-		    is_for_code(&c))
+		if (item->kind == ITEM_SIDEBAND &&
+		    sideband_decode(&c, queue_bytes(&r->queue, item), own ? 8 : 24, own ? 8 : 16) && is_for_code(&c))
 			perf_maps_note(r->emit.jitmaps, (pid_t)c.pid, host_mono_ns());
 	}
-	r->peeked = r->queue.pushed;
 }
 
 /* Takes the files that have been opened meanwhile. */
@@ -204,12 +201,13 @@ static void take_opened(struct recorder *r)
 
 bool drain_until(struct recorder *r, uint64_t until)
 {
-	size_t ripe, done;
+	size_t ripe, done, first = r->queue.n;
 
 	take_opened(r);
 	if (r->emit.spaces)
 		table_cache_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
+	note_owners(r, first);
 	if (r->emit.runtimes)
 		runtimes_drain(&r->runtimes);
 	/* After the samples: their code may be in the newest records of the dumps. */
@@ -222,7 +220,6 @@ bool drain_until(struct recorder *r, uint64_t until)
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
-	note_owners(r);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);

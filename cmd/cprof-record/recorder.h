@@ -55,7 +55,6 @@ struct recorder {
 		uint64_t start;
 	} held; /* a mapping that is applied, but waits in the queue to be written */
 	bool dont_wait; /* nothing waits for an unwind table */
-	uint32_t peeked; /* items of the queue that were pushed before this one have been looked at */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
 	int metrics_dir; /* directory of the metrics file; -1: none */
