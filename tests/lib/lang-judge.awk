@@ -8,7 +8,7 @@ function text(key) { return match($0, " " key "=\"[^\"]*\"") ? substr($0, RSTART
 BEGIN {
 	while ((getline line < truth) > 0) {
 		n = index(line, " ")
-		spent[substr(line, 1, n - 1)] = substr(line, n + 1)
+		spent[substr(line, 1, n - 1)] += substr(line, n + 1)
 	}
 }
 $1 == "function" { names[value("id")] = text("name"); gsub(" ", "_", names[value("id")]) }
