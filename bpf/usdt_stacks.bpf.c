@@ -237,7 +237,7 @@ static __always_inline unsigned int send_function(const struct usdt_site *site, 
 	f->pid = n->pid;
 	f->id = id;
 	f->line = n->line;
-	f->table = f->whole = f->version = 0;
+	f->table = f->version = 0;
 	f->flags = site->flags;
 	f->name_n = n->name;
 	f->class_n = n->class;

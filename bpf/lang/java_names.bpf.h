@@ -52,7 +52,6 @@ static __always_inline void java_lines(struct lang_walk *l, const struct java_wa
 	l->out.table = lang_copy(l->out.lines, j->method_const + before, whole - before, JAVA_TABLE);
 	if (l->out.table == 0 && whole - before >= 64) /* the end may be on a page that is not there */
 		l->out.table = lang_copy(l->out.lines, j->method_const + before, 64, JAVA_TABLE);
-	l->out.whole = l->out.table;
 }
 
 /* Reads and sends the names of the method that java_method has read. Returns its id; otherwise a state, below 0. */

@@ -50,12 +50,6 @@ enum lang_step {
 	LANG_STEP_FULL, /* no room */
 };
 
-/* The values of enum lang_state that the programs report. */
-enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
-
-/* Bits of lang_function.flags: FUNCTION_... of common/stream/record.h. */
-enum { LANG_FLAG_TOP_LEVEL = 1, LANG_FLAG_BUILTIN = 2, LANG_FLAG_EVAL = 4 };
-
 struct lang_key {
 	__u32 pid, kind;
 	__u64 object; /* address of the function in the process */
@@ -227,7 +221,7 @@ static __always_inline int lang_begin_function(struct lang_walk *l, __u32 langua
 	l->fresh++;
 	l->out.language = language;
 	l->out.pid = l->pid;
-	l->out.line = l->out.table = l->out.whole = l->out.flags = 0;
+	l->out.line = l->out.table = l->out.flags = 0;
 	l->out.name_n = l->out.class_n = l->out.path_n = 0;
 	l->out.name_text = l->out.class_text = l->out.path_text = LANG_BYTES;
 	l->out.joint = l->out.prefix = 0;

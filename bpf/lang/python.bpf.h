@@ -46,7 +46,6 @@ static __always_inline void python_lines(struct lang_walk *l, __u64 table)
 {
 	__u64 n = lang_read64(table + PY_BYTES_SIZE);
 
-	l->out.whole = n < ~0u ? n : ~0u;
 	l->out.table = lang_copy(l->out.lines, table + PY_BYTES_DATA, n, LANG_TABLE);
 }
 

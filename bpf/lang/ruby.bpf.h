@@ -268,8 +268,6 @@ static __always_inline void ruby_table(struct lang_walk *l, const struct lang_im
 	if (!got)
 		return;
 	l->out.table = RB_TABLE_HEAD + bytes + got;
-	whole += RB_TABLE_HEAD + bytes;
-	l->out.whole = whole < ~0u ? whole : ~0u;
 }
 
 /* Is it the name of a method, not <main> or "<class:Foo>"? */

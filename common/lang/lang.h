@@ -154,19 +154,24 @@ struct lang_place {
 	__u32 position;
 };
 
+/* The values of enum lang_state that the programs report. */
+enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
+
+/* Bits of lang_function.flags: FUNCTION_... of common/stream/record.h. */
+enum { LANG_FLAG_TOP_LEVEL = 1, LANG_FLAG_BUILTIN = 2, LANG_FLAG_EVAL = 4 };
+
 /* A function at first sight. Only the first `table` bytes of lines are sent. */
 struct lang_function {
 	__u32 language, pid, id;
 	__u32 line;   /* first line; 0: unknown */
 	__u32 table;  /* bytes of lines */
-	__u32 whole;  /* bytes that the table has in the process; more than table: cut */
 	__u32 flags;  /* FUNCTION_... of common/stream/record.h */
 	__u32 version; /* the image's */
 	__u16 name_n, class_n, path_n;
 	__u8 name_text, class_text, path_text; /* enum lang_text */
 	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
 	__u8 prefix; /* bytes of the name that come before the class, as "block in " */
-	__u8 width, pad[4];
+	__u8 width;
 	__u32 start, end, script, units; /* width to text: only JavaScript (javascript.h) */
 	__u64 text;
 	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];

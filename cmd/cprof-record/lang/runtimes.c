@@ -11,6 +11,14 @@ _Static_assert((int)LANG_KINDS == (int)LANGUAGES && (int)LANG_PYTHON == (int)LAN
 		       (int)LANG_PERL == (int)LANGUAGE_PERL &&
 		       (int)LANG_JAVASCRIPT == (int)LANGUAGE_JAVASCRIPT && (int)LANG_JAVA == (int)LANGUAGE_JAVA,
 	       "languages have the same numbers in images and in the stream");
+_Static_assert((int)LANG_STATE_UNREADABLE == (int)LANG_UNREADABLE &&
+		       (int)LANG_STATE_OVER_BUDGET == (int)LANG_OVER_BUDGET &&
+		       (int)LANG_STATE_DEPTH == (int)LANG_DEPTH,
+	       "and so have states");
+_Static_assert((int)LANG_FLAG_TOP_LEVEL == (int)FUNCTION_TOP_LEVEL &&
+		       (int)LANG_FLAG_BUILTIN == (int)FUNCTION_BUILTIN &&
+		       (int)LANG_FLAG_EVAL == (int)FUNCTION_EVAL,
+	       "and flags of functions");
 
 void runtimes_init(struct runtimes *r)
 {
