@@ -113,7 +113,7 @@ offline: $(TOOLS:%=$(BIN)/%)
 ## check-cpus           runs the recorder on many CPUs, in emulation; CPUS="ONLINE/POSSIBLE ..."
 ## check-bpf            loads the BPF objects of each clang that apt offers, in KERNELS
 ## check-bpf-here       loads those of four clangs in the running kernel
-## check-languages      records known programs with interpreters of Debian's releases, unpacked side by side
+## check-languages      records known programs with interpreters of many versions, unpacked side by side
 ## check-distros        runs README's commands in roots of Debian's DISTROS="bookworm trixie sid"
 ## check-arm64          compares the output of the offline programs for arm64 and for this machine
 ## dist                 packs the source and the static programs, into build/dist

@@ -88,6 +88,39 @@ is "forked children have frames" "$(cprof-dump "$tmp/fork.bin" |
 		/^lang-frame/ && id && index($0, " " id " ") && !($3 in seen) { seen[$3]; n++ }
 		END { print n + 0 }')" 5
 
+# Code of subinterpreters, in the main thread and in another one
+if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
+	cat >"$tmp/sub.py" <<-'END'
+		import sys, threading, time
+		try:
+		    import _interpreters as interpreters
+		except ImportError:
+		    import _xxsubinterpreters as interpreters
+		code = """
+		import time
+		def in_NAME():
+		    end = time.thread_time() + 0.4
+		    while time.thread_time() < end:
+		        pass
+		in_NAME()
+		"""
+		def run(name):
+		    interpreters.run_string(interpreters.create(), code.replace("NAME", name))
+		exec(code.replace("NAME", "main"))
+		run("sub")
+		t = threading.Thread(target=run, args=("thread",))
+		t.start()
+		t.join()
+	END
+	cprof-record -q -F 499 -o "$tmp/sub.bin" -- "$python" "$tmp/sub.py"
+	cprof-fold --native none "$tmp/sub.bin" 2>/dev/null >"$tmp/sub"
+	ok "subinterpreters have frames, each for its time" \
+		awk '{ for (k in n) if (index($0, ";in_" k)) n[k] += $NF }
+			BEGIN { n["main"] = n["sub"] = n["thread"] = 0 }
+			END { for (k in n) { print k, n[k]; if (n[k] < 150) bad = 1 } exit bad }' "$tmp/sub"
+	is "  from their own code on" "$(grep -o ';<module>;in_sub' "$tmp/sub" | sort -u)" ';<module>;in_sub'
+fi
+
 cp "$(readlink -f "$python")" "$tmp/gone"
 cprof-record -q -F 999 -o "$tmp/gone.bin" -- sh -c '"$0/gone" "$0/fork.py" & rm "$0/gone"; wait' "$tmp"
 like "a deleted interpreter has frames" \
@@ -123,7 +156,7 @@ if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- "$python" "$tm
 	cprof-fold --native none -l --event off-cpu:sleep "$tmp/wait.bin" >"$tmp/waits" 2>/dev/null
 	like "a wait for a lock has its line" "$(grep -m 1 'waiter (' "$tmp/waits")" \
 		"waiter \\(wait.py:$(grep -n 'with lock' "$tmp/wait.py" | tail -n 1 | cut -d: -f1)\\)"
-	like "  and a sleep" "$(grep -m 1 'holder (.*sleep' "$tmp/waits")" \
+	like "  and a sleep" "$(grep -m 1 'holder (.*s\(leep\|elect\)' "$tmp/waits")" \
 		"holder \\(wait.py:$(grep -n 'sleep(0.01)' "$tmp/wait.py" | cut -d: -f1)\\)"
 	like "other events have frames" \
 		"$(cprof-fold --native none --event page-faults "$tmp/wait.bin" 2>/dev/null |
