@@ -23,6 +23,18 @@ is "  no stack is longer than the limit" "$(awk '
 	$1 == "sample" && deep[value("user")] > most { most = deep[value("user")] }
 	END { print most }' "$tmp/dump")" 448
 
+# A thread-safe PHP has a key of the C library for each thread's globals: glibc's and musl's.
+for cc in cc musl-gcc; do
+	if command -v $cc >/dev/null &&
+		$cc -O1 -DKEYED -rdynamic -o "$tmp/keyed" "$top/tests/loads/phphostile.c" 2>"$tmp/err"; then
+		cprof-record -q -F 999 -o "$tmp/c.bin" -- "$tmp/keyed" 0.05 >"$tmp/kinds"
+		is "one that looks thread-safe, by $cc" "$(cat "$tmp/kinds")" 16
+		like "  has frames" "$(cprof-fold --native none "$tmp/c.bin" 2>/dev/null)" '^keyed;sound;sound [1-9]'
+	else
+		skip "one that looks thread-safe, by $cc" "there is no $cc"
+	fi
+done
+
 php=$(command -v "${PHP:-php}") || { skip "programs in PHP" "php is not installed"; done_testing; }
 known=$top/tests/loads/known.php
 

@@ -1,7 +1,9 @@
 /*
  * Looks like PHP 8.2 to a profiler, and has frames that no PHP has: cycles, lengths of 2^60, pointers to
  * nothing, bytes that change. One kind after the other, for some CPU time each; prints their number.
+ * With KEYED it looks like a thread-safe build.
  */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,20 @@
 #include <time.h>
 
 const char banner[] __attribute__((used)) = "X-Powered-By: PHP/8.2.0";
+#ifdef KEYED
+static pthread_key_t key;
+static uint64_t data[256], *const globals = data + 8;
+size_t executor_globals_offset;
+
+void *tsrm_get_ls_cache(void);
+void *tsrm_get_ls_cache(void)
+{
+	return pthread_getspecific(key);
+}
+#else
 uint64_t executor_globals[256] = { 1 };
+static uint64_t *const globals = executor_globals;
+#endif
 
 enum {
 	CURRENT = 488 / 8, FUNCTION = 3, THIS = 4, INFO = 5, PREVIOUS = 6,
@@ -50,7 +65,7 @@ static void make_sound(void)
 		f[INFO] = 0x20000;
 	}
 	frame[PREVIOUS] = at(other);
-	executor_globals[CURRENT] = at(frame);
+	globals[CURRENT] = at(frame);
 }
 
 static void break_memory(int kind)
@@ -66,8 +81,8 @@ static void break_memory(int kind)
 	case 6: function[NAME] = nowhere; break;
 	case 7: function[PATH] = nowhere - 8; break;
 	case 8: function[OPCODES] = ~0ull; frame[0] = ~0ull; break;
-	case 9: executor_globals[CURRENT] = nowhere - 16; break;
-	case 10: executor_globals[CURRENT] = ~0ull << 47; break;
+	case 9: globals[CURRENT] = nowhere - 16; break;
+	case 10: globals[CURRENT] = ~0ull << 47; break;
 	case 11: function[SCOPE] = ~0ull; break;
 	case 12: /* generators that wait for each other, in a frame that is its own caller */
 		generator[FAKE + THIS] = at(generator);
@@ -75,14 +90,14 @@ static void break_memory(int kind)
 		generator[FAKE + PREVIOUS] = at(generator + FAKE);
 		generator[NODE] = at(generator);
 		generator[STATE] = at(generator + FAKE);
-		executor_globals[CURRENT] = at(generator + FAKE);
+		globals[CURRENT] = at(generator + FAKE);
 		break;
 	case 13:
 		generator[FAKE + INFO] = 8;
 		generator[FAKE + THIS] = 1;
 		frame[PREVIOUS] = at(generator + FAKE);
 		break;
-	case 14: executor_globals[CURRENT] = 8; break;
+	case 14: globals[CURRENT] = 8; break;
 	}
 }
 
@@ -110,6 +125,12 @@ int main(int argc, char **argv)
 	memory = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED || munmap(memory + 7 * 512, 4096) != 0)
 		return 1;
+#ifdef KEYED
+	executor_globals_offset = 64;
+	if (pthread_key_create(&key, NULL) != 0 || pthread_key_create(&key, NULL) != 0 ||
+	    pthread_setspecific(key, data) != 0 || tsrm_get_ls_cache() != data)
+		return 1;
+#endif
 	make_sound();
 	execute_ex(clock() + 5 * each, 0);
 	for (; kinds < 16; kinds++) {
