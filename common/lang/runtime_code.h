@@ -1,5 +1,5 @@
 /*
- * Reads the instructions of a short function of an interpreter, which returns what is asked for (x86-64).
+ * Reads the instructions of short functions of interpreters (x86-64).
  *
  *	struct cursor c = cursor_over(code, sizeof(code));
  *
