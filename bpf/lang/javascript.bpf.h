@@ -152,9 +152,15 @@ WALK_FN int javascript_frame(WALK_ENV env)
 	return 0;
 }
 
+/* Is the pc in memory that no file has, or in a mapping that is not known yet? */
+static __always_inline int js_may_be_code(WALK_ENV env, const struct walk *w, __u64 pc)
+{
+	return walk_enter(env, pc) != WALK_ON || w->file_at == 0;
+}
+
 /*
- * Follows frame pointers from the state on, where user space finishes the walk: code without frame pointers
- * keeps rbp, so the chain passes it, but then the first frame's pc is not known.
+ * Follows frame pointers from the state on, where user space finishes the walk. Code without frame pointers
+ * keeps rbp, so the chain passes it; then the first frame's pc is not in that frame's code.
  */
 WALK_FN int javascript_chain(WALK_ENV env)
 {
@@ -171,7 +177,8 @@ WALK_FN int javascript_chain(WALK_ENV env)
 	fp = js->fp;
 	if (!im || (fp & 7) || walk_read(env, pair, sizeof(pair), fp))
 		return 0;
-	js_note_frame(env, s, im, fp, js->pc, (__u32)fp, JS_BY_FP | (js->pc ? JS_IN_MEMORY : 0));
+	js_note_frame(env, s, im, fp, js->pc, (__u32)fp,
+		      JS_BY_FP | (js_may_be_code(env, &s->walk, js->pc) ? JS_IN_MEMORY : 0));
 	js->pc = pair[1] - 1;
 	js->fp = pair[0];
 	return pair[0] > fp && pair[0] - fp < JS_CHAIN_SPAN;
@@ -189,7 +196,7 @@ WALK_FN int javascript_chains(WALK_ENV env)
 static __always_inline void js_chain(WALK_ENV env, struct js_state *js, const struct scratch *s)
 {
 	js->fp = s->walk.regs[UNWIND_RBP];
-	js->pc = 0;
+	js->pc = s->walk.regs[UNWIND_RIP] - !s->walk.exact;
 	if (js->fp < s->walk.regs[UNWIND_RSP] || js->fp - s->walk.regs[UNWIND_RSP] >= JS_CHAIN_SPAN)
 		return;
 	for (int i = 0; i < JS_NOTES / LANG_ROUNDS && javascript_chains(env); i++)

@@ -291,7 +291,7 @@ WALK_FN int js_inlined(__u64 literals, __u32 i, __u32 at)
 
 	if (!r || id < 0)
 		return 0;
-	*(__u32 *)(r->code.bytes + (at & (LANG_TABLE - 4))) = id;
+	*(__u32 *)(r->code.bytes + (at & (LANG_TABLE - 1))) = id; /* not aligned */
 	return 1;
 }
 

@@ -338,6 +338,16 @@ static __always_inline void js_put_texts(struct lang_walk *l, struct js_state *j
 		l->out.flags |= LANG_FLAG_EVAL;
 }
 
+/* Builtins without a name keep their machine frame, whose symbol says more. */
+static __always_inline int js_remember_nameless(const struct lang_walk *l, __u64 object, __u64 sign)
+{
+	struct lang_key key = { l->pid, LANG_JAVASCRIPT, object };
+	struct lang_known known = { sign, 0, 0 };
+
+	bpf_map_update_elem(&lang_functions, &key, &known, BPF_ANY);
+	return 0;
+}
+
 /* Sends a function whose words are in js->shared. Returns its id, 0: it is no function, or the negative state. */
 WALK_FN int js_describe(__u64 sign, __u64 map)
 {
@@ -370,6 +380,8 @@ WALK_FN int js_describe(__u64 sign, __u64 map)
 	if (!js_script(js_word(js->shared, im->at[JS_SHARED_SCRIPT]), 0))
 		return -LANG_STATE_UNREADABLE;
 	js_put_texts(l, js);
+	if ((l->out.flags & LANG_FLAG_BUILTIN) && !l->out.name_n)
+		return js_remember_nameless(l, js->address, sign);
 	type = lang_send_function(l, LANG_JAVASCRIPT, js->address, sign);
 	return type ? (int)type : -LANG_STATE_OVER_BUDGET;
 }
@@ -380,8 +392,10 @@ WALK_FN int js_shared(__u64 pointer, __u64 map)
 	struct lang_walk *l = lang_walk_state();
 	struct js_state *js = js_state();
 	const struct lang_image *im;
-	__u32 id, n;
+	const struct lang_known *known;
+	struct lang_key key;
 	__u64 sign;
+	__u32 n;
 
 	if (!l || !js)
 		return 0;
@@ -397,8 +411,9 @@ WALK_FN int js_shared(__u64 pointer, __u64 map)
 	sign = sign * 31 + js_word(js->shared, im->at[JS_SHARED_SCRIPT]);
 	sign = sign * 31 + (js_word(js->shared, im->at[JS_SHARED_FLAGS] - 8) << 16);
 	sign = sign * 31 + js_small(js_word(js->shared, im->at[JS_SHARED_FLAGS]));
-	id = lang_find_id(l, LANG_JAVASCRIPT, js->address, sign);
-	return id ? (int)id : js_describe(sign, map);
+	key = (struct lang_key){ l->pid, LANG_JAVASCRIPT, js->address };
+	known = bpf_map_lookup_elem(&lang_functions, &key);
+	return known && known->sign == sign ? (int)known->id : js_describe(sign, map);
 }
 
 /* The same by a JSFunction. */

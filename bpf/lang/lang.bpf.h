@@ -221,6 +221,8 @@ static __always_inline int lang_begin_function(struct lang_walk *l, __u32 langua
 	l->fresh++;
 	l->out.language = language;
 	l->out.pid = l->pid;
+	l->out.image = l->image;
+	l->out.bias = l->bias;
 	l->out.line = l->out.table = l->out.flags = 0;
 	l->out.name_n = l->out.class_n = l->out.path_n = 0;
 	l->out.name_text = l->out.class_text = l->out.path_text = LANG_BYTES;

@@ -3,7 +3,7 @@
  * pointer compression.
  *
  * Offsets are in bytes from an object's own address, which is a tagged pointer less 1. The source is the
- * file's own metadata, the v8dbg_ symbols of .dynsym. javascript.c has those that V8 does not export.
+ * file's own metadata, the v8dbg_ symbols of .dynsym. common/javascript has those that V8 does not export.
  */
 #ifndef CPROF_LANG_JAVASCRIPT_H
 #define CPROF_LANG_JAVASCRIPT_H

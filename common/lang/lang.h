@@ -171,9 +171,12 @@ struct lang_function {
 	__u8 name_text, class_text, path_text; /* enum lang_text */
 	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
 	__u8 prefix; /* bytes of the name that come before the class, as "block in " */
-	__u8 width;
-	__u32 start, end, script, units; /* width to text: only JavaScript (javascript.h) */
+	__u8 width; /* width to units, text: only JavaScript (javascript.h) */
+	__u32 start, end, script, units;
 	__u64 text;
+	__u64 bias;  /* of the process: run-time address less linked address */
+	__u32 image; /* of the process */
+	__u32 pad2;
 	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];
 	__u8 lines[LANG_TABLE];
 };

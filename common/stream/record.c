@@ -237,6 +237,13 @@ static const struct field lang_frame_fields[] = {
 	ENUM("state", lang_frame.state, lang_state_names), ENUM("tier", lang_frame.tier, lang_tier_names),
 	U("inlined", lang_frame.inlined), U("position", lang_frame.position),
 };
+static const struct field lang_line_fields[] = {
+	U("frame", lang_line.frame), U("function", lang_line.function), U("line", lang_line.line),
+};
+static const struct field script_source_fields[] = {
+	U("script", script_source.script), ENUM("status", script_source.status, status_names),
+	TEXT("path", script_source.path),
+};
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
@@ -252,6 +259,8 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(RAN, ran),
 	ROW(SCRIPT, script), ROW(FUNCTION, function),
 	[RECORD_LANG_FRAME] = { "lang-frame", lang_frame_fields, COUNT(lang_frame_fields) },
+	[RECORD_LANG_LINE] = { "lang-line", lang_line_fields, COUNT(lang_line_fields) },
+	[RECORD_SCRIPT_SOURCE] = { "script-source", script_source_fields, COUNT(script_source_fields) },
 	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields) },
 };
 

@@ -49,10 +49,12 @@ enum record_type {
 	RECORD_SYMBOL = 24,
 	RECORD_SOURCE = 25,
 	RECORD_JITCODE = 26,
-	/* 27 to 31: native code, later. 35 to 47: interpreted languages, later. */
+	/* 27 to 31: native code, later. 37 to 47: interpreted languages, later. */
 	RECORD_SCRIPT = 32,
 	RECORD_FUNCTION = 33,
 	RECORD_LANG_FRAME = 34,
+	RECORD_LANG_LINE = 35,
+	RECORD_SCRIPT_SOURCE = 36,
 	RECORD_TALLY = 48,
 	RECORD_RAN = 49,
 	RECORD_LEFT_OUT = 50,
@@ -427,8 +429,8 @@ struct record_script {
 	struct slice path;     /* as the interpreter has it: "/usr/lib/python3.11/json/decoder.py", "<string>" */
 	/* From minor 5 on, of scripts whose frames have positions instead of lines: */
 	uint64_t units;        /* length of the text in UTF-16 units; 0: unknown */
-	uint64_t file, offset; /* FILE id that contains the text, and where; 0, 0: it is in the path */
-	uint64_t width;        /* bytes of a unit there: 1 (Latin-1) or 2 */
+	uint64_t file, offset; /* FILE id that contains the text, and its linked address; 0, 0: it is in the path */
+	uint64_t width;        /* bytes of a unit there: 1 (Latin-1) or 2; 0: the address is not known */
 };
 
 struct record_function {
@@ -453,6 +455,18 @@ struct record_lang_frame {
 	uint64_t tier;     /* enum lang_tier */
 	uint64_t inlined;  /* 1: the compiler has put it into the frame on the side of the root */
 	uint64_t position; /* instead of a line: in the script, in UTF-16 units, plus 1; 0: unknown */
+};
+
+/* The line of a position, found in the script's text: of a frame, or of a function's start; the other is 0. */
+struct record_lang_line {
+	uint64_t frame, function, line;
+};
+
+/* The result of reading a script's text for lines. */
+struct record_script_source {
+	uint64_t script;
+	uint64_t status;   /* enum source_status; SOURCE_CHANGED: the text has another length */
+	struct slice path; /* the file opened, or the last one tried */
 };
 
 struct record {
@@ -491,6 +505,8 @@ struct record {
 		struct record_script script;
 		struct record_function function;
 		struct record_lang_frame lang_frame;
+		struct record_lang_line lang_line;
+		struct record_script_source script_source;
 	};
 	struct slice tail; /* fields that a newer minor version added, or the body of an unknown record */
 };

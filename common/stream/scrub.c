@@ -473,6 +473,9 @@ static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 	case RECORD_SCRIPT:
 		r->script.path = hide_text(s, &s->text, append_script, r->script.path);
 		break;
+	case RECORD_SCRIPT_SOURCE:
+		r->script_source.path = hide_text(s, &s->text, append_script, r->script_source.path);
+		break;
 	case RECORD_FUNCTION:
 		r->function.name = hide_text(s, &s->text, append_name, r->function.name);
 		break;

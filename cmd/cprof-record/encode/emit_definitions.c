@@ -190,17 +190,22 @@ static uint64_t write_function(struct emit *e, struct function *f)
 	struct script *s = &e->runtimes->functions.scripts[f->script];
 
 	if (s->segment != e->segment) {
+		if (s->place.file && e->procs->exes[s->place.file - 1].image != s->place.image)
+			s->place = (struct script_place){ 0 }; /* nobody runs that file any more */
 		s->segment = e->segment;
 		s->id = e->next_script++;
 		emit_record(e, (struct record){ .type = RECORD_SCRIPT,
-						.script = { .id = s->id, .language = s->language, .path = s->path } });
+						.script = { .id = s->id, .language = s->language, .path = s->path,
+							    .units = s->units, .file = file_id(e, s->place.file),
+							    .offset = s->place.offset, .width = s->place.width } });
 	}
 	if (f->segment != e->segment) {
 		f->segment = e->segment;
 		f->id = e->next_function++;
 		emit_record(e, (struct record){ .type = RECORD_FUNCTION,
 						.function = { .id = f->id, .script = s->id, .name = f->name,
-							      .line = f->line, .flags = f->flags } });
+							      .line = f->line, .flags = f->flags,
+							      .start = f->end > f->start ? (uint64_t)f->start + 1 : 0 } });
 	}
 	return f->id;
 }
@@ -244,6 +249,8 @@ static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_
 		r.lang_frame.line = (uint32_t)frame->address;
 		if (lang_is_walked(f->language))
 			fill_walked(&r.lang_frame, (uint32_t)frame->address);
+		if (f->language == LANG_JAVASCRIPT && (f->flags & FUNCTION_BUILTIN))
+			r.lang_frame.tier = LANG_TIER_BUILTIN;
 	} else {
 		r.lang_frame.state = frame->address & ((1 << STACK_LANG_STATE_BITS) - 1);
 		r.lang_frame.language = frame->address >> STACK_LANG_STATE_BITS;

@@ -7,9 +7,9 @@
 #include "common/base/buf.h"
 #include "common/stream/record.h"
 
-void lang_codes_init(struct lang_codes *cs)
+void lang_codes_init(struct lang_codes *cs, const struct lang_image *images)
 {
-	*cs = (struct lang_codes){ 0 };
+	*cs = (struct lang_codes){ .images = images, .cache = level_cache_new() };
 	idmap_init(&cs->by_id);
 	intern_init(&cs->keys);
 }
@@ -19,13 +19,16 @@ void lang_codes_release(struct lang_codes *cs)
 	idmap_release(&cs->by_id);
 	intern_release(&cs->keys);
 	free(cs->items);
+	level_cache_free(cs->cache);
 	*cs = (struct lang_codes){ 0 };
 }
 
 void lang_codes_clear(struct lang_codes *cs)
 {
+	const struct lang_image *images = cs->images;
+
 	lang_codes_release(cs);
-	lang_codes_init(cs);
+	lang_codes_init(cs, images);
 }
 
 bool lang_codes_full(const struct lang_codes *cs)
@@ -94,11 +97,12 @@ int lang_codes_levels(const struct lang_codes *cs, uint32_t id, uint32_t positio
 	const struct code *c;
 	uint32_t at;
 
-	(void)position;
 	*tier = LANG_TIER_NONE;
 	if (!id || !idmap_find(&cs->by_id, id, &at))
 		return 0;
 	c = &cs->items[at];
 	*tier = c->tier;
+	if (c->language == LANG_JAVASCRIPT)
+		return lang_codes_javascript(cs, at, position, levels);
 	return c->language == LANG_JAVA ? place_levels(c, levels) : 0;
 }

@@ -21,7 +21,7 @@ enum { LANG_LEVELS = 32 }; /* most functions of one place in code; outer ones ar
 
 /* A function that runs at a place. All but the last one of a place are inlined. */
 struct lang_level {
-	uint32_t function; /* id of the programs */
+	uint32_t function; /* id of the programs; 0: the code's own */
 	uint32_t position; /* in the function, as the language has it */
 };
 
@@ -31,18 +31,22 @@ struct code {
 	struct slice bytes;
 };
 
+struct level_cache; /* decoded places of JavaScript */
+
 struct lang_codes {
 	struct code *items;
 	size_t n, cap;
 	struct intern keys; /* contents to index */
 	struct idmap by_id; /* id of the programs to index */
 	uint64_t lost;	    /* code that found no memory, or was beyond the limits */
+	const struct lang_image *images; /* lent: LANG_IMAGES of them */
+	struct level_cache *cache;	 /* NULL: nothing is cached */
 };
 
 /* As FUNCTIONS_BYTES and FUNCTIONS_IDS of script_functions.h. */
 enum { CODES_BYTES = 32 << 20, CODES_IDS = 1 << 19 };
 
-void lang_codes_init(struct lang_codes *cs);
+void lang_codes_init(struct lang_codes *cs, const struct lang_image *images);
 void lang_codes_release(struct lang_codes *cs);
 void lang_codes_clear(struct lang_codes *cs);
 bool lang_codes_full(const struct lang_codes *cs);
@@ -53,5 +57,11 @@ void lang_codes_take(struct lang_codes *cs, const struct lang_code *code);
  */
 int lang_codes_levels(const struct lang_codes *cs, uint32_t id, uint32_t position,
 		      struct lang_level levels[static LANG_LEVELS], uint32_t *tier);
+
+/* In lang_codes_javascript.c: the same for V8's code of this index among the items. */
+int lang_codes_javascript(const struct lang_codes *cs, uint32_t at, uint32_t position,
+			  struct lang_level levels[static LANG_LEVELS]);
+struct level_cache *level_cache_new(void); /* NULL: out of memory */
+void level_cache_free(struct level_cache *c);
 
 #endif

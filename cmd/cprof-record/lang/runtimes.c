@@ -23,7 +23,7 @@ _Static_assert((int)LANG_FLAG_TOP_LEVEL == (int)FUNCTION_TOP_LEVEL &&
 void runtimes_init(struct runtimes *r)
 {
 	script_functions_init(&r->functions);
-	lang_codes_init(&r->codes);
+	lang_codes_init(&r->codes, r->images);
 }
 
 void runtimes_release(struct runtimes *r)
@@ -109,6 +109,13 @@ static void begin_java(struct runtimes *r)
 			  &(struct epoll_event){ EPOLLIN, { .fd = java_procs_fd(r->java) } });
 }
 
+/* V8 maps a part of its code once more, near the code that it compiles: this says nothing of the rest. */
+static bool is_copy(const struct lang_image *im, const struct map *m)
+{
+	return im->language == LANG_JAVASCRIPT &&
+	       (im->text_offset < m->offset || im->text_offset - m->offset >= m->end - m->start);
+}
+
 void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 {
 	uint32_t image = m->file ? r->procs->exes[m->file - 1].image : 0;
@@ -123,7 +130,7 @@ void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 	proc = (struct lang_proc){ .image = image - 1,
 				   .learn = 1,
 				   .bias = m->start - m->offset + im->text_offset - im->text };
-	if (p->lang.image == image && p->lang.bias == proc.bias)
+	if ((p->lang.image == image && p->lang.bias == proc.bias) || is_copy(im, m))
 		return;
 	p->lang = (struct proc_lang){ image, proc.bias, 0 };
 	if (!r->published[image - 1])
@@ -186,11 +193,35 @@ void runtimes_gone(struct runtimes *r, const struct proc *p)
 		java_procs_gone(r->java, p);
 }
 
+/* Is it one of Node.js's own scripts? The name comes in pieces. */
+static bool is_built_in(const struct lang_function *f)
+{
+	return f->path_text == LANG_PIECES && f->path_n > 7 && memcmp(f->path + 2, "node:", 5) == 0;
+}
+
+/*
+ * Finds where the text of a script is in the interpreter's file, as linked. With width 0, it is known only that the
+ * text is there: up to Node.js 18, V8 may have a copy of it.
+ */
+static struct script_place find_place(const struct runtimes *r, const struct lang_function *f)
+{
+	bool known = f->text && f->text >= f->bias && (f->width == 1 || f->width == 2);
+
+	if (f->language != LANG_JAVASCRIPT || (!known && !is_built_in(f)))
+		return (struct script_place){ 0 };
+	for (uint32_t i = 0; i < r->procs->n_exes; i++) {
+		if (r->procs->exes[i].image == f->image + 1)
+			return (struct script_place){ i + 1, known ? f->width : 0, f->image + 1,
+						      known ? f->text - f->bias : 0 };
+	}
+	return (struct script_place){ 0 };
+}
+
 static void take_function(void *runtimes, const struct lang_function *f)
 {
 	struct runtimes *r = runtimes;
 
-	script_functions_take(&r->functions, f);
+	script_functions_take(&r->functions, f, find_place(r, f));
 }
 
 static void take_code(void *runtimes, const struct lang_code *code)

@@ -59,8 +59,13 @@ static void put_state(struct marking *m, uint32_t language, uint32_t state)
 			     (uint64_t)language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS));
 }
 
-static void put_function(struct marking *m, uint32_t function, uint32_t position, uint32_t tier, bool inlined)
+static void put_function(struct marking *m, uint32_t language, uint32_t function, uint32_t position, uint32_t tier,
+			 bool inlined)
 {
+	if (!script_functions_has(&m->r->functions, function)) {
+		put_state(m, language, LANG_LOST);
+		return;
+	}
 	if (position > STACK_LANG_POSITION)
 		position = STACK_LANG_POSITION;
 	put_entry(m, STACK_LANG | function | (uint64_t)position << LANG_POSITION_SHIFT |
@@ -81,10 +86,11 @@ static bool put_mark(struct marking *m, uint32_t language, const struct lang_mar
 	}
 	n = lang_codes_levels(&m->r->codes, mark->code, at, levels, &tier);
 	for (int i = 0; i < n; i++)
-		put_function(m, levels[i].function, levels[i].position, tier, i < n - 1);
+		put_function(m, language, levels[i].function ? levels[i].function : mark->function, levels[i].position, tier,
+			     i < n - 1);
 	if (n == 0)
-		put_function(m, mark->function, mark->code ? STACK_LANG_POSITION : at,
-			     mark->code ? tier : LANG_TIER_INTERPRETED, false);
+		put_function(m, language, mark->function, mark->code ? STACK_LANG_POSITION : at,
+			     mark->code ? tier : language == LANG_JAVA ? LANG_TIER_INTERPRETED : LANG_TIER_NONE, false);
 	m->named = true;
 	return false;
 }

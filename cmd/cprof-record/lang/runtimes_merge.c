@@ -12,6 +12,7 @@
 
 /* A merge goes from the root to the leaf, and writes the result from its end to its start. */
 struct merge {
+	const struct runtimes *r;
 	const struct lang_image *image;
 	const struct proc *p;
 	bool compiled; /* compiled code counts as the loop */
@@ -75,6 +76,8 @@ static void put_frame(struct merge *m)
 
 	if ((frame & ~(LANG_ENTRY | LANG_STACK)) == 0) /* a call of the loop that has no frame */
 		return;
+	if ((uint32_t)frame && !script_functions_has(&m->r->functions, (uint32_t)frame))
+		frame = (uint64_t)LANG_LOST << LANG_POSITION_SHIFT;
 	if ((uint32_t)frame == 0) /* a state, without its language */
 		frame |= (uint64_t)m->image->language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
 	else if (m->left == 0 && m->stale)
@@ -150,7 +153,7 @@ static void put_calls(const uint64_t *frames, int n, struct user_stack *out)
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n,
 		    uint64_t time, struct user_stack *out)
 {
-	struct merge m = { .frames = frames, .left = n < LANG_FRAMES ? n : LANG_FRAMES };
+	struct merge m = { .r = r, .frames = frames, .left = n < LANG_FRAMES ? n : LANG_FRAMES };
 	uint64_t missing, merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
 	int loops, runs;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/array.h"
+#include "common/base/le.h"
 #include "common/hotspot/java_names.h"
 #include "common/lang/java_lines.h"
 #include "common/lang/python_lines.h"
@@ -57,8 +58,19 @@ static void put_utf8(struct buf *out, uint32_t c)
 	buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
 }
 
-/* Appends a text of the process as UTF-8. */
-static void put_text(struct buf *out, const uint8_t *bytes, size_t n, enum lang_text coding)
+/* Are these two units of UTF-16 one character? */
+static bool is_pair(uint32_t c, const uint8_t *bytes, size_t n)
+{
+	return c >= 0xd800 && c < 0xdc00 && n >= 4 && (le16_load(bytes + 2) & 0xfc00) == 0xdc00;
+}
+
+static uint32_t read_pair(uint32_t c, const uint8_t *second)
+{
+	return 0x10000 + ((c & 0x3ff) << 10 | (le16_load(second) & 0x3ff));
+}
+
+/* Appends characters as UTF-8. */
+static void put_units(struct buf *out, const uint8_t *bytes, size_t n, enum lang_text coding)
 {
 	size_t width = coding == LANG_UCS2 ? 2 : coding == LANG_UCS4 ? 4 : 1;
 
@@ -70,16 +82,45 @@ static void put_text(struct buf *out, const uint8_t *bytes, size_t n, enum lang_
 		uint32_t c = 0;
 
 		memcpy(&c, bytes + i, width); /* x86-64 and arm64 are little-endian */
+		if (coding == LANG_UCS2 && is_pair(c, bytes + i, n - i))
+			c = read_pair(c, bytes + (i += width));
 		put_utf8(out, c);
 	}
 }
 
-static bool add_script(struct script_functions *fs, uint32_t language, struct slice path, uint32_t *at)
+/* Appends pieces that each have a coding of their own. */
+static void put_pieces(struct buf *out, const uint8_t *bytes, size_t n)
 {
+	while (n > 2) {
+		size_t head = le16_load(bytes), piece = head & ~(size_t)LANG_PIECE_WIDE;
+
+		piece = piece < n - 2 ? piece : n - 2;
+		put_units(out, bytes + 2, piece, head & LANG_PIECE_WIDE ? LANG_UCS2 : LANG_LATIN1);
+		bytes += 2 + piece;
+		n -= 2 + piece;
+	}
+}
+
+/* Appends a text of the process as UTF-8. */
+static void put_text(struct buf *out, const uint8_t *bytes, size_t n, enum lang_text coding)
+{
+	if (coding == LANG_PIECES)
+		put_pieces(out, bytes, n);
+	else
+		put_units(out, bytes, n, coding);
+}
+
+static bool add_script(struct script_functions *fs, const struct script *new, uint32_t *at)
+{
+	struct slice path = new->path;
 	struct buf key = { 0 };
 	bool good;
 
-	buf_varint(&key, language);
+	buf_varint(&key, new->language);
+	buf_varint(&key, new->units);
+	buf_varint(&key, new->place.file);
+	buf_varint(&key, new->place.width);
+	buf_varint(&key, new->place.offset);
 	buf_slice(&key, path);
 	good = !key.failed && intern_add(&fs->script_keys, buf_view(&key), at);
 	buf_release(&key);
@@ -89,7 +130,8 @@ static bool add_script(struct script_functions *fs, uint32_t language, struct sl
 	    !grow_array(&fs->scripts, &fs->cap_scripts, fs->n_scripts, sizeof(*fs->scripts)))
 		return false;
 	path.p = intern_get(&fs->script_keys, *at).p + intern_get(&fs->script_keys, *at).n - path.n;
-	fs->scripts[fs->n_scripts++] = (struct script){ language, path, 0, 0 };
+	fs->scripts[fs->n_scripts] = *new;
+	fs->scripts[fs->n_scripts++].path = path;
 	return true;
 }
 
@@ -121,9 +163,18 @@ static struct slice compose_name(struct script_functions *fs, const struct lang_
 	return buf_view(&fs->scratch);
 }
 
-/* Finds the function by its contents, or adds it. False: out of memory. */
-static bool intern_function(struct script_functions *fs, const struct lang_function *f, uint32_t *at)
+/* V8 has a function for the code of a script, or of a module, outside of all functions. */
+static uint32_t top_level(const struct lang_function *f)
 {
+	return f->language == LANG_JAVASCRIPT && f->name_n == 0 && f->start == 0 && f->units && f->end >= f->units
+		? FUNCTION_TOP_LEVEL : 0;
+}
+
+/* Finds the function by its contents, or adds it. False: out of memory. */
+static bool intern_function(struct script_functions *fs, const struct lang_function *f, struct script_place place,
+			    uint32_t *at)
+{
+	struct script from = { .language = f->language, .units = f->units, .place = place };
 	struct buf key = { 0 };
 	struct slice name, whole;
 	uint32_t script;
@@ -135,13 +186,16 @@ static bool intern_function(struct script_functions *fs, const struct lang_funct
 				 (struct slice){ f->path, f->path_n });
 	else
 		put_text(&fs->path, f->path, f->path_n, f->path_text);
-	if (fs->path.failed || !add_script(fs, f->language, buf_view(&fs->path), &script))
+	from.path = buf_view(&fs->path);
+	if (fs->path.failed || !add_script(fs, &from, &script))
 		return false;
 	name = f->language == LANG_JAVA ? compose_java_name(fs, f) : compose_name(fs, f);
 	buf_varint(&key, script);
 	buf_varint(&key, f->version);
 	buf_varint(&key, f->line);
 	buf_varint(&key, f->flags);
+	buf_varint(&key, f->start);
+	buf_varint(&key, f->end);
 	buf_bytes(&key, name.p, name.n);
 	buf_bytes(&key, f->lines, f->table);
 	buf_varint(&key, f->table);
@@ -160,7 +214,9 @@ static bool intern_function(struct script_functions *fs, const struct lang_funct
 				.version = f->version,
 				.script = script,
 				.line = f->line,
-				.flags = f->flags,
+				.flags = f->flags | top_level(f),
+				.start = f->start,
+				.end = f->end,
 				.name = { end - tail - f->table - name.n, name.n },
 				.lines = { end - tail - f->table, f->table },
 			};
@@ -175,12 +231,12 @@ bool script_functions_full(const struct script_functions *fs)
 	return fs->keys.bytes + fs->script_keys.bytes > FUNCTIONS_BYTES || fs->by_id.n > FUNCTIONS_IDS;
 }
 
-void script_functions_take(struct script_functions *fs, const struct lang_function *f)
+void script_functions_take(struct script_functions *fs, const struct lang_function *f, struct script_place place)
 {
 	uint32_t at;
 
 	if (fs->keys.bytes > 2 * (size_t)FUNCTIONS_BYTES || fs->by_id.n > 2 * (size_t)FUNCTIONS_IDS ||
-	    !intern_function(fs, f, &at))
+	    !intern_function(fs, f, place, &at))
 		return; /* its frames say that the record was lost */
 	idmap_set(&fs->by_id, f->id, at);
 }
@@ -203,10 +259,20 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 /* The tier and the mark of an inlined function stay above the line or position. */
 static uint64_t walked_at(const struct function *f, uint32_t at, uint64_t frame)
 {
-	uint32_t bits = (uint32_t)(frame >> LANG_POSITION_SHIFT) & 0x3fffffff, position = bits & SCRIPT_AT,
-		 line = position == SCRIPT_AT ? 0 : f->language == LANG_JAVA ? line_at(f, position) : position + 1;
+	uint32_t bits = (uint32_t)(frame >> LANG_POSITION_SHIFT) & 0x3fffffff, position = bits & SCRIPT_AT, line = 0;
 
+	if (f->language == LANG_JAVASCRIPT) /* without a position: the function's start */
+		line = position != SCRIPT_AT ? position + 1 : f->end > f->start ? f->start + 1 : 0;
+	else if (position != SCRIPT_AT)
+		line = line_at(f, position);
 	return (uint64_t)(at + 1) << 32 | (bits & ~SCRIPT_AT) | (line < SCRIPT_AT ? line : 0);
+}
+
+bool script_functions_has(const struct script_functions *fs, uint32_t id)
+{
+	uint32_t at;
+
+	return idmap_find(&fs->by_id, id, &at);
 }
 
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)

@@ -2,7 +2,7 @@
  * Functions of interpreted languages, as the BPF programs have sent them: from the ids of samples to names
  * and lines.
  *
- *	script_functions_take(fs, f);	// struct lang_function, by bpf_lang_drain
+ *	script_functions_take(fs, f, place);	// struct lang_function, by bpf_lang_drain
  *	at = script_functions_at(fs, frame);	// of a sample: the function and its line, as one number
  *
  * Functions are interned by their contents. A function that is sent again, or runs in many processes, is
@@ -23,15 +23,24 @@
 struct function {
 	uint32_t language, version, script; /* script: id among the paths */
 	uint32_t line, flags;
+	uint32_t start, end; /* positions in the script, if not equal */
 	struct slice name, lines; /* lines: the table of its language; may be cut */
 	/* Its id in the stream's segment. */
 	uint32_t segment;
 	uint64_t id;
 };
 
+/* Where the text of a script is in a file. */
+struct script_place {
+	uint32_t file; /* index of an executable + 1; 0: the text is in the path */
+	uint32_t width, image; /* bytes of a unit; the executable's image */
+	uint64_t offset;
+};
+
 struct script {
-	uint32_t language;
+	uint32_t language, units;
 	struct slice path;
+	struct script_place place;
 	uint32_t segment;
 	uint64_t id;
 };
@@ -60,7 +69,10 @@ void script_functions_release(struct script_functions *fs);
 void script_functions_clear(struct script_functions *fs);
 /* Returns true beyond the limits. */
 bool script_functions_full(const struct script_functions *fs);
-void script_functions_take(struct script_functions *fs, const struct lang_function *f);
+/* place: of the script's text. */
+void script_functions_take(struct script_functions *fs, const struct lang_function *f, struct script_place place);
+/* Returns false if the record of this id was lost. */
+bool script_functions_has(const struct script_functions *fs, uint32_t id);
 /*
  * Returns the function and the line of a sample's frame: index + 1 in bits 32 to 61, line in bits 0 to 31;
  * without a function, the frame's position as it is.

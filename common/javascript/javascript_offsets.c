@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/lang/javascript_internal.h"
+#include "common/javascript/javascript_internal.h"
 
 enum { V11 = 0x0b0000, V12 = 0x0c0000, NEVER = 1 << 20 };
 

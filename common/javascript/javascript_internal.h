@@ -1,6 +1,6 @@
 /* The parts of javascript_identify. Only for javascript*.c. */
-#ifndef CPROF_LANG_JAVASCRIPT_INTERNAL_H
-#define CPROF_LANG_JAVASCRIPT_INTERNAL_H
+#ifndef CPROF_JAVASCRIPT_INTERNAL_H
+#define CPROF_JAVASCRIPT_INTERNAL_H
 
 #include "common/lang/javascript.h"
 #include "common/lang/runtime.h"

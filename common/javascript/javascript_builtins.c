@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "common/lang/javascript_internal.h"
+#include "common/javascript/javascript_internal.h"
 #include "common/unwind/functions.h"
 
 /*

@@ -10,8 +10,8 @@
  * Sources: src/codegen/source-position-table.cc, src/codegen/source-position.h,
  * src/baseline/bytecode-offset-iterator.h, src/interpreter/bytecode-array-iterator.cc.
  */
-#ifndef CPROF_LANG_JAVASCRIPT_POSITIONS_H
-#define CPROF_LANG_JAVASCRIPT_POSITIONS_H
+#ifndef CPROF_JAVASCRIPT_POSITIONS_H
+#define CPROF_JAVASCRIPT_POSITIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "common/lang/javascript_positions.h"
+#include "common/javascript/javascript_positions.h"
 
 #include "common/base/le.h"
 

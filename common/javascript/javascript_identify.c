@@ -1,4 +1,4 @@
-#include "common/lang/javascript_internal.h"
+#include "common/javascript/javascript_internal.h"
 
 _Static_assert((int)JS_AT <= (int)LANG_AT, "an image has room for all offsets");
 
