@@ -18,6 +18,7 @@
 #include "common/select/select.h"
 #include "common/select/window_cut.h"
 #include "common/resolve/namer.h"
+#include "common/resolve/script_lines.h"
 #include "common/stream/reader.h"
 #include "common/stream/scrub.h"
 #include "common/stream/writer.h"
@@ -123,6 +124,7 @@ struct pass {
 	struct writer *writer;
 	struct capture capture;
 	struct namer *namer;
+	struct script_lines *lines;
 	uint64_t bytes; /* bytes that the writer had written before this record */
 	bool open; /* the last record was a name or filled a block: names of an earlier run may follow */
 	bool due;  /* that block has ended, and the missing names have not been written yet */
@@ -134,7 +136,8 @@ struct pass {
 
 static bool is_name(uint32_t type)
 {
-	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE;
+	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE ||
+	       type == RECORD_LANG_LINE || type == RECORD_SCRIPT_SOURCE;
 }
 
 /* Most records are of these types. None of them can be large or end a block or segment. */
@@ -152,9 +155,16 @@ static bool is_large(const struct record *r)
 	return n >= WRITER_BLOCK;
 }
 
+static void write_last_names(struct pass *p)
+{
+	or_die(script_lines_say(p->lines, &p->capture, p->writer) &&
+	       namer_last(p->namer, &p->capture, p->writer));
+}
+
 static void write_names(struct pass *p)
 {
-	or_die(namer_say(p->namer, &p->capture, p->writer));
+	or_die(namer_say(p->namer, &p->capture, p->writer) &&
+	       script_lines_say(p->lines, &p->capture, p->writer));
 	p->due = false;
 }
 
@@ -167,7 +177,7 @@ static void write_names(struct pass *p)
 static void before_record(struct pass *p, const struct record *r)
 {
 	if (r->type == RECORD_SEGMENT || r->type == RECORD_END) {
-		or_die(namer_last(p->namer, &p->capture, p->writer));
+		write_last_names(p);
 		p->due = false;
 	} else if (r->type == RECORD_FLUSH && p->open) {
 		p->due = true;
@@ -209,7 +219,7 @@ static void apply_record(struct pass *p, const struct record *r)
 	if (wrong) /* pass the record on all the same, so that the next reader reports it too */
 		reader_complain(p->reader, wrong);
 	else if (namer_minds(r))
-		or_die(namer_see(p->namer, &p->capture, r));
+		or_die(namer_see(p->namer, &p->capture, r) && script_lines_see(p->lines, &p->capture, r));
 }
 
 /* Returns whether records of the type are passed on as batches. --from and --to check each sample. */
@@ -348,6 +358,39 @@ static void report_runtimes(const struct jit_runtimes *t)
 	}
 }
 
+/* Prints "lines of 812 of 824 frames of scripts found; none for 12 in /app/x.js (file-changed)". */
+static void report_lines(struct coverage *t, bool verbose)
+{
+	size_t n, listed = 0;
+	const struct coverage_count *counts = coverage_sorted(t, &n);
+	struct buf line = { 0 };
+	uint64_t named = 0, unnamed = 0, rest;
+
+	or_die(counts || n == 0);
+	for (size_t i = 0; i < n; i++) {
+		named += counts[i].named;
+		unnamed += counts[i].unnamed;
+	}
+	if (!unnamed)
+		return;
+	rest = unnamed;
+	buf_printf(&line, "lines of %" PRIu64 " of %" PRIu64 " frames of scripts found", named, named + unnamed);
+	for (; listed < n && listed < LISTED_MAX && counts[listed].unnamed; listed++) {
+		const struct coverage_count *c = &counts[listed];
+
+		buf_printf(&line, "%s%" PRIu64 " in %.*s (%.*s)", listed ? ", " : "; none: ", c->unnamed,
+			   c->where.n ? (int)c->where.n : 6, c->where.n ? (const char *)c->where.p : "(eval)",
+			   (int)c->why.n, (const char *)c->why.p);
+		rest -= c->unnamed;
+	}
+	if (rest)
+		buf_printf(&line, ", %" PRIu64 " elsewhere%s", rest, verbose ? "" : " (-v lists all)");
+	cli_warn("%s", buf_cstr(&line));
+	for (size_t i = 0; verbose && i < n; i++)
+		print_count(&counts[i]);
+	buf_release(&line);
+}
+
 static bool is_wanted(const void *context, const struct segment_extent *x)
 {
 	struct pass *p = (struct pass *)context;
@@ -421,7 +464,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	int got = 0;
 
 	or_die(modules && p.writer && capture_init(&p.capture));
-	or_die((p.namer = namer_new(modules)));
+	or_die((p.namer = namer_new(modules)) && (p.lines = script_lines_new(s->files.symfs)));
 	namer_use_kernel(p.namer, kernel);
 	if (scrub)
 		writer_through(p.writer, scrub_put, scrub);
@@ -434,7 +477,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	pass_ran(&p, NULL); /* for a segment that was cut */
 	pass_left_out(&p);
 	or_die(!p.leave.no_memory && !(scrub && scrub_no_memory(scrub)));
-	or_die(namer_last(p.namer, &p.capture, p.writer));
+	write_last_names(&p);
 	if (!p.segments && p.unwanted)
 		pass_nothing(&p);
 	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* reported as damage */
@@ -442,9 +485,11 @@ static enum status symbolize(char **paths, const struct settings *s)
 	if (got == 0 && !refused && (p.segments || !p.unwanted)) {
 		resolved = report_names(namer_tally(p.namer), s->verbose);
 		report_runtimes(namer_runtimes(p.namer));
+		report_lines(script_lines_tally(p.lines), s->verbose);
 	}
 	symbol_files_unread(modules_unread(modules), s->verbose);
 	scrub_free(scrub);
+	script_lines_free(p.lines);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);

@@ -142,7 +142,9 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return function_apply(c, &r->function);
 	case RECORD_LANG_FRAME:
 		return lang_frame_apply(c, &r->lang_frame);
-	default: /* EXIT, SOURCE, FLUSH and unknown records change no state */
+	case RECORD_LANG_LINE:
+		return lang_line_apply(c, &r->lang_line);
+	default: /* EXIT, SOURCE, SCRIPT_SOURCE, FLUSH and unknown records change no state */
 		return NULL;
 	}
 }

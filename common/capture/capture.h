@@ -85,6 +85,7 @@ struct capture_function {
 	uint32_t script;
 	uint32_t name; /* text id */
 	uint32_t line; /* its first line; 0: unknown */
+	uint32_t start; /* its position in the script, plus 1; 0: unknown */
 	uint32_t flags; /* FUNCTION_... */
 };
 

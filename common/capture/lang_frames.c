@@ -37,7 +37,8 @@ const char *script_apply(struct capture *c, const struct record_script *r)
 const char *function_apply(struct capture *c, const struct record_function *r)
 {
 	struct capture_function f = { .defined = true, .script = (uint32_t)r->script,
-				      .line = clamp_line(r->line), .flags = (uint32_t)r->flags };
+				      .line = clamp_line(r->line), .start = clamp_line(r->start),
+				      .flags = (uint32_t)r->flags };
 	const char *wrong;
 
 	if (!DEFINED(c, scripts, r->script))
@@ -94,5 +95,21 @@ const char *lang_frame_apply(struct capture *c, const struct record_lang_frame *
 						   .state = (uint8_t)r->state };
 	c->defined_frames++;
 	c->lang_frames++;
+	return NULL;
+}
+
+const char *lang_line_apply(struct capture *c, const struct record_lang_line *r)
+{
+	if (!r->line || !r->frame == !r->function)
+		return "a line that is neither a frame's nor a function's";
+	if (r->function) {
+		if (!DEFINED(c, functions, r->function))
+			return "a line of an undefined function";
+		c->functions[r->function].line = clamp_line(r->line);
+		return NULL;
+	}
+	if (!DEFINED(c, frames, r->frame) || !capture_is_lang(&c->frames[r->frame]))
+		return "a line of an undefined language frame";
+	c->frames[r->frame].line = clamp_line(r->line);
 	return NULL;
 }

@@ -14,5 +14,6 @@
 const char *script_apply(struct capture *c, const struct record_script *r);
 const char *function_apply(struct capture *c, const struct record_function *r);
 const char *lang_frame_apply(struct capture *c, const struct record_lang_frame *r);
+const char *lang_line_apply(struct capture *c, const struct record_lang_line *r);
 
 #endif

@@ -27,6 +27,7 @@ void gather_names_release(struct gather_names *t)
 	idmap_release(&t->epochs);
 	buf_release(&t->text);
 	buf_release(&t->line);
+	buf_release(&t->place);
 }
 
 static bool run_push(struct gather_names *t, uint32_t v)
@@ -140,10 +141,13 @@ static bool push_place(struct gather_names *t, const struct capture_frame *f, co
 	return push_text(t);
 }
 
-/* Source files have no suffix like the " (deleted)" of a mapping. */
+/*
+ * Source files have no suffix like the " (deleted)" of a mapping. A script that is built into Node.js has a name
+ * of several parts, "node:internal/timers", in place of a path.
+ */
 static struct slice source_base(struct slice path)
 {
-	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
+	const uint8_t *slash = path.n && !slice_begins(path, "node:") ? memrchr(path.p, '/', path.n - 1) : NULL;
 
 	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
@@ -292,6 +296,29 @@ static bool push_script(struct gather_names *t, struct slice path)
 	return push_text(t);
 }
 
+/*
+ * Returns the name of a function. One without a name is a place, "(anonymous) file.js:12", so that those of
+ * different places stay apart; if its line is not known, "(anonymous) file.js@345" with the position.
+ */
+static struct slice function_name(struct gather_names *t, const struct capture_function *f)
+{
+	struct slice path = capture_function_path(t->c, f), name = capture_function_name(t->c, f);
+
+	if (name.n || t->c->scripts[f->script].language != LANGUAGE_JAVASCRIPT)
+		return name;
+	if (f->flags & FUNCTION_TOP_LEVEL)
+		return slice_of("(top level)");
+	buf_clear(&t->place);
+	buf_text(&t->place, "(anonymous) ");
+	path = path.n == 0 ? slice_of("(eval)") : t->full_paths ? path : source_base(path);
+	buf_bytes(&t->place, path.p, path.n);
+	if (f->line)
+		buf_printf(&t->place, ":%" PRIu32, f->line);
+	else if (f->start)
+		buf_printf(&t->place, "@%" PRIu32, f->start - 1);
+	return t->place.failed ? slice_of("(anonymous)") : buf_view(&t->place);
+}
+
 static bool push_lang(struct gather_names *t, const struct capture_frame *f)
 {
 	const struct capture_function *function = capture_function(t->c, f);
@@ -302,7 +329,7 @@ static bool push_lang(struct gather_names *t, const struct capture_frame *f)
 		return push_script(t, script_of(t, f));
 	if (!function || t->style == GATHER_NAMES_MODULES)
 		return push_state(t, f, "_[l]");
-	return push_line(t, capture_function_name(t->c, function), script_of(t, f),
+	return push_line(t, function_name(t, function), script_of(t, f),
 			 capture_lang_line(t->c, f), "_[l]");
 }
 

@@ -63,7 +63,7 @@ struct gather_names {
 	uint32_t *by_frame; /* index in runs, for frames with one meaning; 0: not looked up yet */
 	struct idmap by_epoch; /* frame and number of the epoch to index in runs, for all others */
 	struct idmap epochs;   /* epoch to its number */
-	struct buf text, line;
+	struct buf text, line, place;
 	/* Options; all false after gather_names_init. */
 	bool inlined;    /* functions inlined into the one that the code belongs to */
 	bool lines;      /* the line of the source */
