@@ -76,19 +76,31 @@ like "waits have the calls" \
 	"$(cprof-fold --native none --event off-cpu "$tmp/raw.bin" 2>/dev/null)" '^calls;sleeps'
 
 # In the middle: the first call is not known; a thread that begins later is whole.
-"$load" until "$tmp/there" >"$tmp/program" & program=$!
+"$load" until "$tmp/there" >"$tmp/program" &
+program=$!
 until_true grep -q calls "/proc/$program/comm"
-cprof-record -F 1999 -U --usdt-stacks python -p $program -o "$tmp/raw.bin" 2>"$tmp/err" & recorder=$!
+cprof-record -F 1999 -U --usdt-stacks python -p $program -o "$tmp/middle.bin" 2>"$tmp/err" &
+recorder=$!
 # sampled: are there 60 samples by now?
-sampled() { [ "$(cprof-dump "$tmp/raw.bin" 2>/dev/null | grep -c '^sample ')" -ge 60 ]; }
+sampled() { [ "$(cprof-dump "$tmp/middle.bin" 2>/dev/null | grep -c '^sample ')" -ge 60 ]; }
 until_true sampled
 sleep 0.3
 touch "$tmp/there"
 wait $recorder $program
-is "with -p, a stack whose outer calls are not known has a mark" "$(calls "$tmp/raw.bin")" \
+is "with -p, a stack whose outer calls are not known has a mark" "$(calls "$tmp/middle.bin")" \
 	"[python: not-yet];known
 thread;in_thread"
 like "  and is counted" "$(cat "$tmp/err")" '; 1 stack without its outer calls; [12] returns? without a call'
+
+# shellcheck disable=SC2016 # for the other shell
+sh -c 'until [ -e "$1" ]; do sleep 0.1; done; exec "$0" down 2' "$load" "$tmp/begin" >"$tmp/program" &
+program=$!
+cprof-record -q -F 1999 -U --usdt-stacks "python:$load" -p $program -o "$tmp/exec.bin" &
+recorder=$!
+until_true [ -s "$tmp/exec.bin" ]
+touch "$tmp/begin"
+wait $recorder $program
+is "  a program that is executed later is whole" "$(calls "$tmp/exec.bin")" "down;down"
 
 # Ruby reports methods once a program has enabled a TracePoint.
 cat >"$tmp/known.rb" <<'END'
