@@ -97,7 +97,8 @@ static __always_inline __u32 js_small(__u64 word)
 
 /*
  * Reads the first n bytes of an object, also if it is being moved. Returns its address, untagged; 0: unreadable.
- * An object may be moved to where it is: then its map is not known.
+ * An object that stays in place during a collection may have a first word that is neither a map nor an address.
+ * Then the other words are valid, and its map is not known.
  */
 static __always_inline __u64 js_read(void *to, __u32 n, __u64 pointer)
 {
@@ -108,7 +109,9 @@ static __always_inline __u64 js_read(void *to, __u32 n, __u64 pointer)
 	moved = *(const __u64 *)to;
 	if ((moved & 1) || moved == from)
 		return from;
-	return bpf_probe_read_user(to, n, (const void *)moved) == 0 ? moved : 0;
+	if (bpf_probe_read_user(to, n, (const void *)moved) == 0)
+		return moved;
+	return bpf_probe_read_user(to, n, (const void *)from) == 0 ? from : 0;
 }
 
 /* Returns the instance type of an object by its map; JS_NO_TYPE: unreadable. */
