@@ -242,7 +242,8 @@ WALK_FN __u32 js_string(__u64 pointer, __u32 into)
  * Bits of ScopeInfo's flags, common to all versions. After names and infos of the locals come: the index of a
  * class's variable; the name and a small integer; the inferred name; the positions.
  */
-enum { JS_SCOPE_CLASS = 1 << 10, JS_SCOPE_NAMED = 3 << 12, JS_SCOPE_INFERRED = 1 << 14, JS_SCOPE_INLINE = 75 };
+enum { JS_SCOPE_NAMED = 3 << 12, JS_SCOPE_INFERRED = 1 << 14 };
+enum { JS_SCOPE_INLINE = 75, JS_SCOPE_TABLES = 0x0a0000 }; /* from 10 on, so many names are in a hash table */
 
 /* Reads positions and the pointers to names from a ScopeInfo. Returns false if unreadable. */
 WALK_FN int js_scope(__u64 pointer, __u32 unused)
@@ -272,12 +273,13 @@ WALK_FN int js_scope(__u64 pointer, __u32 unused)
 	}
 	if (n > 1 << 20)
 		return 0;
-	n = n < JS_SCOPE_INLINE ? 2 * n : n + 1;
+	n = n < JS_SCOPE_INLINE || im->version < JS_SCOPE_TABLES ? 2 * n : n + 1;
 	if (bpf_probe_read_user(l->object, JS_SCOPE_REST,
 				(const void *)(scope + im->at[JS_SCOPE_VARS] + 8 * (__u64)n)))
 		return 0;
-	if (flags & JS_SCOPE_CLASS)
-		at += 8;
+	first = lang_object(l, 0);
+	if (first && !(first & 1))
+		at += 8; /* index of a class's variable; its flag is not the same in all versions */
 	if (flags & JS_SCOPE_NAMED) {
 		js->name = lang_object(l, at);
 		at += 16;

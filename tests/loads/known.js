@@ -40,10 +40,10 @@ function* generator(until) { yield spin(until); }
 async function coroutine(until) { spin(until); await null; }
 async function afterAwait(until) { await null; spin(until); }
 const arrow = (until) => spin(until);
-const made = { inObject(until) { return spin(until); }, ['computed' + 1]: function (until) { return spin(until); } };
+const made = { inObject(until) { return spin(until); }, ['computed' + 1]: function computed(until) { return spin(until); } };
 const closure = (function (factor) { return function closureOf(until) { return spin(until) * factor; }; })(2);
 const byEval = eval('(function fromEval(until) { return spin(until); })');
-const byText = new Function('spin', 'until', 'return spin(until);');
+const byText = new Function('spin', 'until', 'return (function fromText() { return spin(until); })();');
 const handler = { get: function trap(target, name) { return spin(target.until); } };
 const bound = function boundOne(until) { return spin(until); }.bind(null);
 
@@ -65,9 +65,9 @@ const kinds = [
 	['afterAwait', afterAwait],
 	['arrow', arrow],
 	['inObject', (until) => made.inObject(until)],
-	['computed1', (until) => made.computed1(until)],
+	['computed', (until) => made.computed1(until)],
 	['fromEval', byEval],
-	['anonymous', (until) => byText(spin, until)],
+	['fromText', (until) => byText(spin, until)],
 	['trap', (until) => new Proxy({ until }, handler).missing],
 	['boundOne', bound],
 	['tag', (until) => tag`${until}`],

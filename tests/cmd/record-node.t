@@ -1,0 +1,117 @@
+#!/bin/sh
+# cprof-record: functions and positions of JavaScript in Node.js, of all tiers, without a flag.
+# shellcheck disable=SC2154 # lib.sh sets tmp and tests
+. "$(dirname "$0")/../lib/lib.sh"
+. "$tests/lib/python-lib.sh"
+may_record_all
+[ -f /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no BTF"
+[ "$(uname -m)" = x86_64 ] || skip_all "stacks are unwound by tables only on x86-64"
+node=${NODE:-$(command -v node || :)}
+[ -n "$node" ] && [ -x "$node" ] || skip_all "there is no node"
+command -v python3 >/dev/null || skip_all "there is no python3"
+loads=$tests/loads
+
+# frames WHAT CAPTURE FILE: see node-frames.py
+frames() {
+	cprof-dump "$2" >"$2.text"
+	python3 "$tests/lib/node-frames.py" "$1" "$2.text" "$3"
+}
+# number KEY TEXT: the number after the word
+number() { printf '%s\n' "$2" | sed -n "s/.*$1 \\([0-9]*\\).*/\\1/p"; }
+
+# Before the recorder has read the file of the interpreter, samples have no names: not-yet. A first process waits.
+status "a program of known shares" 0 sh -c 'cprof-record -q -F 999 -o "$0/known.bin" -- sh -c \
+	"\"\$0\" \"\$1/inlined.js\" 1; \"\$0\" \"\$1/known.js\" 0.25 >\"\$2\"" "$1" "$2" "$0/program"' \
+	"$tmp" "$node" "$loads"
+cprof-sym <"$tmp/known.bin" 2>/dev/null | cprof-fold --native none - >"$tmp/folded"
+like "each of many kinds of calls has its share, within 2 points" \
+	"$(shares_of "$tmp/folded" "$tmp/program")" '^all 27$'
+is "  and none another" "$(shares_of "$tmp/folded" "$tmp/program" | grep -vc '^all')" 0
+is "nothing was unreadable or lost" "$(grep '\[javascript: ' "$tmp/folded" | grep -v not-yet)" ""
+is "recursion has each of its frames" \
+	"$(grep -o 'recursion;.*spin' "$tmp/folded" | tr ';' '\n' | grep -c recursion)" \
+	"$((31 * $(grep -c 'recursion;.*spin' "$tmp/folded")))"
+
+cprof-record -q -F 999 -o "$tmp/inlined.bin" -- "$node" "$loads/inlined.js" 2
+got=$(frames shares "$tmp/inlined.bin" "$loads/inlined.js" |
+	awk '{ is[$1] = $2 } END { sum = is["half"] + is["third"] + is["fifth"]
+		for (n in is) is[n] *= 100 / sum
+		print (sum > 90 && near(is["half"], 50) && near(is["third"], 30) && near(is["fifth"], 20)) }
+	function near(got, want) { return got > want - 6 && got < want + 6 }')
+is "inlined functions have their shares, within 6 points" "$got" 1
+diag "$(frames shares "$tmp/inlined.bin" "$loads/inlined.js" | tr '\n' ' ')"
+frames lines "$tmp/inlined.bin" "$loads/inlined.js" >"$tmp/lines"
+is "  each has its own lines" "$(grep ':optimized:1$' "$tmp/lines" | grep -E '^(half|third|fifth|hot):' |
+	grep -vE '^(half:[3-6]|third:([7-9]|10)|fifth:1[0-4]|hot:1[4-9]):')" ""
+like "  and the inlined one is optimized" "$(cat "$tmp/lines")" '^half:[34]:optimized:1'
+
+trap 'rm -f "/tmp/perf-$pid.map"' EXIT
+cprof-record -q -F 1999 -o "$tmp/map.bin" -- sh -c 'echo $$ >"$0/pid"; exec "$1" --perf-basic-prof "$2/known.js" 0.1' \
+	"$tmp" "$node" "$loads" >/dev/null
+pid=$(cat "$tmp/pid")
+got=$(frames map "$tmp/map.bin" "/tmp/perf-$pid.map")
+rm -f "/tmp/perf-$pid.map"
+is "compiled functions have the names and lines of V8's own map" "$(number wrong "$got")" 0
+diag "$got"
+ok "  many of them" [ "$(number right "$got")" -ge 10 ]
+
+for options in "" "--expose-gc --gc-interval=3000 --compact-on-every-full-gc"; do
+	# shellcheck disable=SC2086 # words
+	cprof-record -q -F 1999 -o "$tmp/churn.bin" -- sh -c '"$@" >"$0"' "$tmp/log" "$node" $options \
+		"$loads/churn.js" 2
+	got=$(frames churn "$tmp/churn.bin" "$tmp/log")
+	is "functions that come and go${options:+ and move} are never confused" "$(number wrong "$got")" 0
+	diag "$got"
+	ok "  nearly all are seen" [ "$(number right "$got")" -gt $((10 * $(number none "$got"))) ]
+done
+
+cat >"$tmp/workers.js" <<'END'
+const { Worker, isMainThread } = require('worker_threads');
+function spin(ms) { let x = 0; for (const end = Date.now() + ms; Date.now() < end;) x = (x * 31 + 7) % 1000003; return x; }
+function inMain(ms) { return spin(ms); }
+function inWorker(ms) { return spin(ms); }
+if (isMainThread) {
+	new Worker(__filename);
+	inMain(700);
+} else {
+	inWorker(700);
+}
+END
+cprof-record -q -F 999 -o "$tmp/workers.bin" -- "$node" "$tmp/workers.js"
+got=$(cprof-fold --native none "$tmp/workers.bin" 2>/dev/null | grep -oE ';in(Main|Worker);spin' | sort -u | tr -d '\n')
+is "threads of their own have names" "$got" ";inMain;spin;inWorker;spin"
+
+cat >"$tmp/short.js" <<'END'
+function work(end) { let s; while (Date.now() < end) s = JSON.stringify({ a: [1, 2, 3] }); return s; }
+work(Date.now() + Number(process.argv[2]));
+END
+cprof-record -q -F 999 -o "$tmp/short.bin" -- sh -c '"$0" "$1" 1500; i=0
+	while [ $i -lt 20 ]; do "$0" "$1" 20; i=$((i + 1)); done' "$node" "$tmp/short.js"
+cprof-sym <"$tmp/short.bin" 2>/dev/null | cprof-fold --native all --from 2 >"$tmp/short"
+named=$(awk '/Invoke;/ { n = $NF; all += n
+		if ($0 !~ /Builtins_InterpreterEntryTrampoline|\[anon\]|\[javascript: /) good += n }
+	END { printf "%d", all ? 1000 * good / all : 0 }' "$tmp/short")
+ok "short processes: 98 % of the stacks that run JavaScript have all names ($named of 1000)" [ "$named" -ge 980 ]
+
+cat >"$tmp/wait.js" <<'END'
+const fs = require('fs'), cell = new Int32Array(new SharedArrayBuffer(4));
+function waiter() { Atomics.wait(cell, 0, 0, 10); }
+function writer() { fs.writeFileSync('/dev/null', 'x'); }
+for (const end = Date.now() + 1000; Date.now() < end;) {
+	waiter();
+	writer();
+}
+END
+if cprof-record -q --off-cpu -e syscalls:sys_enter_write -o "$tmp/wait.bin" -- "$node" "$tmp/wait.js" 2>"$tmp/err"; then
+	like "waits have frames" \
+		"$(cprof-fold --native none --event off-cpu:sleep "$tmp/wait.bin" 2>/dev/null | grep -m 1 waiter)" \
+		';waiter'
+	like "other events have frames" \
+		"$(cprof-fold --native none --event syscalls:sys_enter_write "$tmp/wait.bin" 2>/dev/null |
+			grep -m 1 writer)" ';writer'
+else
+	skip "waits have frames" "$(head -n 1 "$tmp/err")"
+fi
+cprof-record -q --lang none -F 999 -o "$tmp/none.bin" -- "$node" "$tmp/short.js" 300
+is "--lang none has none" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
+done_testing
