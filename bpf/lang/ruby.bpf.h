@@ -243,7 +243,7 @@ WALK_FN int ruby_method(__u64 ep)
 	return 0;
 }
 
-/* Reads the tables of lines: see common/lang/ruby_lines.h. */
+/* Reads the tables of lines: see common/ruby/ruby_lines.h. */
 static __always_inline void ruby_table(struct lang_walk *l, const struct lang_image *im)
 {
 	__u32 n = lang_object32(l, im->at[RB_INSNS_SIZE]), words = lang_object32(l, RB_BODY_WORDS), bytes = 0,

@@ -2,7 +2,7 @@
 #include "tests/lib/fuzz.h"
 
 #include "common/base/le.h"
-#include "common/lang/python_lines.h"
+#include "common/python/python_lines.h"
 
 static void demand(bool holds)
 {

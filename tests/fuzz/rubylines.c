@@ -4,7 +4,7 @@
  */
 #include "tests/lib/fuzz.h"
 
-#include "common/lang/ruby_lines.h"
+#include "common/ruby/ruby_lines.h"
 
 static void demand(bool holds)
 {

@@ -3,7 +3,7 @@
  * everything that the structures of an interpreter should not hold. The loop runs all the time.
  *	lang-hostile [SECONDS]		of each trap, 0.15 by default
  *
- * Offsets: common/lang/python_offsets.c; bpf/lang/perl.bpf.h.
+ * Offsets: common/python/python_offsets.c; bpf/lang/perl.bpf.h.
  */
 #include <pthread.h>
 #include <stdatomic.h>

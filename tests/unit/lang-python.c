@@ -19,7 +19,7 @@
 #include "common/base/buf.h"
 #include "common/elf/unwind_sections.h"
 #include "common/lang/python.h"
-#include "common/lang/python_lines.h"
+#include "common/python/python_lines.h"
 #include "common/lang/runtime.h"
 
 static const char *const names[PY_AT] = {

@@ -14,7 +14,7 @@
 
 #include "common/base/le.h"
 #include "common/lang/ruby.h"
-#include "common/lang/ruby_lines.h"
+#include "common/ruby/ruby_lines.h"
 #include "common/lang/runtime.h"
 
 enum { TABLE_MOST = 16 << 10, LINE_MOST = 1 << 20, COPIES = 300 };

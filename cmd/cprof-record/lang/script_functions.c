@@ -7,8 +7,8 @@
 #include "common/base/le.h"
 #include "common/hotspot/java_names.h"
 #include "common/lang/java_lines.h"
-#include "common/lang/python_lines.h"
-#include "common/lang/ruby_lines.h"
+#include "common/python/python_lines.h"
+#include "common/ruby/ruby_lines.h"
 #include "common/stream/record.h"
 
 void script_functions_init(struct script_functions *fs)

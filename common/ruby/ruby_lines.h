@@ -14,8 +14,8 @@
  * set of positions at which entries begin. It gives the rank of a position, and so its entry. Then come
  * the entries, struct iseq_insn_info_entry of iseq.h, each beginning with the line.
  */
-#ifndef CPROF_LANG_RUBY_LINES_H
-#define CPROF_LANG_RUBY_LINES_H
+#ifndef CPROF_RUBY_LINES_H
+#define CPROF_RUBY_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The parts of python_identify. Only for python*.c. */
-#ifndef CPROF_LANG_PYTHON_INTERNAL_H
-#define CPROF_LANG_PYTHON_INTERNAL_H
+#ifndef CPROF_PYTHON_INTERNAL_H
+#define CPROF_PYTHON_INTERNAL_H
 
 #include "common/lang/python.h"
 #include "common/lang/runtime.h"

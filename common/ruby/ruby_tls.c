@@ -2,7 +2,7 @@
 
 #include "common/base/le.h"
 #include "common/elf/unwind_sections.h"
-#include "common/lang/ruby_internal.h"
+#include "common/ruby/ruby_internal.h"
 
 enum { BLOCK_MOST = 1 << 16, ALIGN_MOST = 4096 };
 

@@ -9,7 +9,7 @@
 
 #include "common/base/le.h"
 #include "common/base/slice.h"
-#include "common/lang/python_internal.h"
+#include "common/python/python_internal.h"
 
 static const struct row {
 	unsigned int minor;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/lang/python_internal.h"
+#include "common/python/python_internal.h"
 
 /* Files are read in pieces, which overlap by the longest text. */
 enum { PIECE = 1 << 16, OVERLAP = 32, SEGMENT_MOST = 1 << 28, MINORS = 64, MICROS = 256 };

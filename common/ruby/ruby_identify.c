@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "common/lang/ruby_internal.h"
-#include "common/lang/ruby_lines.h"
+#include "common/ruby/ruby_internal.h"
+#include "common/ruby/ruby_lines.h"
 
 enum { VERSION, CONTEXT, CURRENT, LOOP, SYMBOLS };
 enum { RACTORS = 0x030000, VERSION_BYTES = 16 };

@@ -2,7 +2,7 @@
 
 #include "common/base/le.h"
 #include "common/elf/unwind_sections.h"
-#include "common/lang/python_internal.h"
+#include "common/python/python_internal.h"
 #include "common/lang/runtime_code.h"
 
 /*

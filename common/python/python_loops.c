@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/base/array.h"
-#include "common/lang/python_internal.h"
+#include "common/python/python_internal.h"
 #include "common/unwind/function_parts.h"
 
 enum { PADDING = 16, GAP_MOST = 4096, RANGES_MOST = 1024 };

@@ -1,6 +1,6 @@
 /* The parts of ruby_identify. Only for ruby*.c. */
-#ifndef CPROF_LANG_RUBY_INTERNAL_H
-#define CPROF_LANG_RUBY_INTERNAL_H
+#ifndef CPROF_RUBY_INTERNAL_H
+#define CPROF_RUBY_INTERNAL_H
 
 #include "common/lang/ruby.h"
 #include "common/lang/runtime.h"

@@ -1,4 +1,4 @@
-#include "common/lang/python_lines.h"
+#include "common/python/python_lines.h"
 
 #include "common/base/cursor.h"
 #include "common/lang/lang.h"

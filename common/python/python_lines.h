@@ -15,8 +15,8 @@
  * Sources: Objects/lnotab_notes.txt of 3.9 and 3.10; Objects/locations.md of 3.11,
  * InternalDocs/code_objects.md of 3.14.
  */
-#ifndef CPROF_LANG_PYTHON_LINES_H
-#define CPROF_LANG_PYTHON_LINES_H
+#ifndef CPROF_PYTHON_LINES_H
+#define CPROF_PYTHON_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "common/lang/ruby_lines.h"
+#include "common/ruby/ruby_lines.h"
 
 #include "common/base/le.h"
 #include "common/lang/ruby.h"

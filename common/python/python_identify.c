@@ -1,4 +1,4 @@
-#include "common/lang/python_internal.h"
+#include "common/python/python_internal.h"
 
 enum { RUNTIME, CODE_TYPE, VERSION, LOOP, STATE, SYMBOLS };
 
