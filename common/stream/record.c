@@ -245,7 +245,9 @@ static const struct field script_source_fields[] = {
 	TEXT("path", script_source.path),
 };
 
-#define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
+#define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields), COUNT(name##_fields) }
+/* Minor version 5 has added fields; least is their number before. */
+#define ROW_SINCE(type, name, fields, least) [RECORD_##type] = { name, fields, COUNT(fields), least }
 
 static const struct record_desc descs[RECORD_TYPES] = {
 	[RECORD_FLUSH] = { "flush", NULL, 0 },
@@ -257,11 +259,11 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 	ROW(RAN, ran),
-	ROW(SCRIPT, script), ROW(FUNCTION, function),
-	[RECORD_LANG_FRAME] = { "lang-frame", lang_frame_fields, COUNT(lang_frame_fields) },
-	[RECORD_LANG_LINE] = { "lang-line", lang_line_fields, COUNT(lang_line_fields) },
-	[RECORD_SCRIPT_SOURCE] = { "script-source", script_source_fields, COUNT(script_source_fields) },
-	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields) },
+	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
+	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),
+	[RECORD_LANG_LINE] = { "lang-line", lang_line_fields, COUNT(lang_line_fields), COUNT(lang_line_fields) },
+	[RECORD_SCRIPT_SOURCE] = { "script-source", script_source_fields, COUNT(script_source_fields), COUNT(script_source_fields) },
+	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields), COUNT(left_out_fields) },
 };
 
 const struct record_desc *record_desc(uint32_t type)
@@ -329,6 +331,10 @@ bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t 
 		const struct field *f = &d->fields[i];
 		uint64_t v;
 
+		if (i >= d->least && cursor_left(&c) == 0) {
+			*number_at(r, f) = 0;
+			continue;
+		}
 		if (is_slice(f->kind)) {
 			if (!cursor_slice(&c, slice_at(r, f)))
 				return false;
@@ -675,8 +681,11 @@ bool record_parse(struct record *r, const char *line, struct buf *scratch, struc
 	d = record_desc(r->type);
 	for (size_t i = 0; d && i < d->n; i++) {
 		const struct field *f = &d->fields[i];
-		bool good = parse_label(&at, f->name);
+		bool good;
 
+		if (i >= d->least && *at == '\0')
+			continue;
+		good = parse_label(&at, f->name);
 		if (good && is_slice(f->kind))
 			good = parse_slice(&at, f->kind, scratch, slice_at(r, f), &pending[n++]);
 		else if (good)

@@ -542,6 +542,7 @@ struct record_desc {
 	const char *name; /* NULL: the number is not used */
 	const struct field *fields;
 	size_t n;
+	size_t least; /* fields of the first version that had the record; further ones may be missing, and are 0 */
 };
 
 /* Returns the row of a type, or NULL if this version does not know the type. */
@@ -549,7 +550,7 @@ const struct record_desc *record_desc(uint32_t type);
 
 /*
  * Decode or encode the body of one record by the table. *time is the last time in the block; both update it.
- * Decoding returns false if the body ends before its fields do, and makes bytes after the known fields the
+ * Decoding returns false if the body ends before desc.least fields do, and makes bytes after the known fields the
  * tail. Slices in r point into body. Not for FRAME, NODE and SAMPLE, which are coded as runs (batch.h,
  * writer.c).
  */

@@ -128,9 +128,11 @@ def xxh3(b):
 
 # Records and values, from the tables of the page
 
+LATER = set()  # (number, field): a record of an older writer ends before it
+
 def tables(page):
     """Returns {number: (name, [(field, coding)])} of the records, {coding: {value: name}} of the values."""
-    records, values, rows = {}, {}, None
+    records, values, rows, number = {}, {}, None, None
     for line in page:
         heading = re.match(r"\.S[sh] (?:([0-9]+) (\S+)|Values of (\S+)|.*)$", line)
         row = re.match(r"\.It (?!Sy )(\S+) Ta (?:value )?(\S+)", line)
@@ -143,6 +145,8 @@ def tables(page):
                 values[coding] = rows
         elif row and rows is not None:
             rows.append(row.groups())
+            if number and " Ta from minor " in line:
+                LATER.add((int(number), row.group(1)))
     return records, {coding: {int(value): name for value, name in rows} for coding, rows in values.items()}
 
 
@@ -344,7 +348,8 @@ class Reader:
             if number < 2:
                 raise Malformed("a number that is never on the wire")
             name, fields = RECORDS.get(number, ("record-%d" % number, []))
-            values = [(field, self.value(body, coding)) for field, coding in fields]
+            values = [(field, self.absent(coding) if (number, field) in LATER and body.at == body.end
+                       else self.value(body, coding)) for field, coding in fields]
             self.learn(name, dict(values))
         except Malformed as e:
             self.leave_out(at, body.end, e)
@@ -354,6 +359,9 @@ class Reader:
     def leave_out(self, at, end, why):
         self.damage(self.block_at, end - at, 0, str(why))
         self.tell()
+
+    def absent(self, coding):
+        return "0x0" if coding == "address" else VALUES.get(coding, {}).get(0, 0)
 
     def value(self, c, coding):
         if coding == "text":
