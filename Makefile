@@ -237,7 +237,7 @@ $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 # Without sanitizers: workloads have known stacks, page faults and code.
 $(patsubst tests/loads/%.c,$(BUILD)/tests/%,$(wildcard tests/loads/*.c)): private SANFLAGS =
 # These look like interpreters, which export their symbols.
-$(BUILD)/tests/lang-hostile $(BUILD)/tests/lang-hostile-perl $(BUILD)/tests/phphostile: DEFS += -rdynamic -pthread
+$(BUILD)/tests/lang-hostile $(BUILD)/tests/lang-hostile-java $(BUILD)/tests/lang-hostile-perl $(BUILD)/tests/phphostile: DEFS += -rdynamic -pthread
 
 # Tests of the recorder link those of its modules that work alone.
 SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \

@@ -435,7 +435,7 @@ static void check_names(void)
 	buf_release(&out);
 }
 
-/* Checks each bci up to n against what it should be; 0: no line. */
+/* Checks the line of each bci below n; 0: it has none. */
 static void check_lines(uint32_t version, struct slice table, const uint32_t *want, uint32_t n, const char *text)
 {
 	uint32_t line, wrong = 0;
