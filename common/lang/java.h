@@ -1,6 +1,6 @@
 /*
- * HotSpot: the layout of a JVM's data, the processes that run one, and compiled code that BPF programs have
- * decoded. Structures only, for BPF and for the host.
+ * HotSpot: the layout of a JVM's data, and the processes that run one. Structures only, for BPF and for the
+ * host.
  *
  * A libjvm describes itself by tables (vmStructs), so nothing here depends on a version's offsets. User
  * space reads the tables of each process (common/hotspot/java_layout.h), and checks each number before the
@@ -130,27 +130,6 @@ struct java_process {
 	struct java_heap heaps[JAVA_HEAPS];
 	__u64 interpreter, interpreter_end;
 	__u64 barrier, barrier_end; /* the stub that virtual threads return to; 0, 0: there is none */
-};
-
-/* A method at a pc. */
-struct java_level {
-	__u32 function; /* id of its record; 0: it could not be read */
-	__u32 bci;	/* or JAVA_NO_BCI */
-};
-
-/*
- * A pc of an nmethod: the bytes of a code record. (pc, compile id) is unique in a process.
- * Only the first n levels are sent.
- */
-struct java_place {
-	__u64 pc;
-	__u64 code; /* the first address of the nmethod's code */
-	__u32 compile_id;
-	__u8 level; /* 1 to 3 C1, 4 C2 */
-	__u8 osr;
-	__u8 n;
-	__u8 cut; /* there were more levels, or reading failed on the way */
-	struct java_level levels[JAVA_LEVELS]; /* the innermost first */
 };
 
 /* Variables of libjvm: indexes of lang_image.at, as offsets from lang_image.state. */

@@ -71,6 +71,11 @@ void java_procs_free(struct java_procs *js)
 	free(js);
 }
 
+uint64_t java_procs_cpu_ns(const struct java_procs *js)
+{
+	return java_reader_cpu_ns(js->reader);
+}
+
 int java_procs_fd(const struct java_procs *js)
 {
 	return java_reader_fd(js->reader);

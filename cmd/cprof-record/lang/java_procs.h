@@ -39,6 +39,9 @@ void java_procs_step(struct java_procs *js, uint64_t now, struct buf *complaint)
 /* Returns why the programs did not know the JVM of this process at that time; LANG_OK: they did. */
 enum lang_state java_procs_state(const struct java_procs *js, const struct proc *p, uint64_t time);
 
+/* Returns the CPU time of the processes that read, in ns. */
+uint64_t java_procs_cpu_ns(const struct java_procs *js);
+
 void java_procs_free(struct java_procs *js);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/helper.h"
@@ -21,8 +22,10 @@
 enum {
 	KILLED_MOST = 16, /* processes that may still hang in a read; with more, none is begun */
 	BEAT_MS = 500,	  /* between two signs of life */
+	SELDOM_MS = 50,	  /* between two tries of a question that is old */
 };
 
+#define OLD 1000000000ull
 #define ALONE 30000000000ull /* ns after a hanging read during which questions are asked one at a time */
 
 /* A question, and when the process got it. */
@@ -41,6 +44,7 @@ struct java_reader {
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
 	uint64_t silent;
+	uint64_t cpu_before, cpu_ns; /* lost processes; this one */
 	struct java_answer answer;
 };
 
@@ -60,6 +64,19 @@ static size_t read_memory(void *target, uint64_t from, void *to, size_t n)
 	if (got < 0)
 		t->error = errno;
 	return got > 0 ? (size_t)got : 0;
+}
+
+/* A sign of life. */
+struct beat {
+	uint64_t cpu_ns;
+};
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 static void read_jvm(const struct java_question *q, struct java_answer *a)
@@ -97,6 +114,7 @@ static bool try_question(const struct pending *p, uint64_t now)
 	read_jvm(&p->q, &a);
 	if (a.found == JAVA_LATER && p->q.again && now - p->since < JAVA_AGAIN_MOST * UINT64_C(1000000))
 		return false;
+	a.cpu_ns = own_cpu_ns();
 	send_or_exit(&a, sizeof(a));
 	return true;
 }
@@ -127,12 +145,22 @@ static bool confine(int sock, pid_t recorder)
 	       (SANDBOX_SANITIZED || sandbox_limit(RLIMIT_FSIZE, 0, 0));
 }
 
+/* Returns the ms until the next try. */
+static int next_try(const struct pending *asked, size_t n, uint64_t now)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (now - asked[i].since < OLD)
+			return JAVA_AGAIN_MS;
+	}
+	return n ? SELDOM_MS : -1;
+}
+
 /* Takes questions that have come; waits for one if there is none. False: the recorder is gone. */
 static bool take_questions(int sock, struct pending *asked, size_t *n)
 {
 	struct pollfd p = { sock, POLLIN, 0 };
 
-	poll(&p, 1, *n ? JAVA_AGAIN_MS : -1);
+	poll(&p, 1, next_try(asked, *n, host_mono_ns()));
 	while (*n < JAVA_ASKED_MOST) {
 		struct pending *to = &asked[*n];
 		size_t got = sizeof(to->q);
@@ -169,7 +197,7 @@ static void run_process(void *arg, int sock, pid_t recorder, bool again)
 		n = left;
 		if (n && now - beat > BEAT_MS * UINT64_C(1000000)) {
 			beat = now;
-			send_or_exit(&beat, sizeof(beat));
+			send_or_exit(&(struct beat){ own_cpu_ns() }, sizeof(struct beat));
 		}
 	}
 	_exit(0);
@@ -196,6 +224,11 @@ int java_reader_fd(const struct java_reader *r)
 	return r->poll;
 }
 
+uint64_t java_reader_cpu_ns(const struct java_reader *r)
+{
+	return r->cpu_before + r->cpu_ns;
+}
+
 uint64_t java_reader_silent(const struct java_reader *r)
 {
 	return r->silent;
@@ -219,6 +252,8 @@ static void lose_process(struct java_reader *r)
 	if (pid)
 		r->killed[r->n_killed++] = pid; /* begin_process keeps room for it */
 	r->lost = r->n;
+	r->cpu_before += r->cpu_ns;
+	r->cpu_ns = 0;
 }
 
 static bool begin_process(struct java_reader *r)
@@ -281,6 +316,7 @@ static const struct java_answer *answer_lost(struct java_reader *r, int error)
 static bool take_message(struct java_reader *r, uint64_t now, const struct java_answer **answer)
 {
 	size_t n = sizeof(r->answer);
+	struct beat beat;
 	int fd;
 
 	*answer = NULL;
@@ -292,12 +328,16 @@ static bool take_message(struct java_reader *r, uint64_t now, const struct java_
 	if (fd >= 0)
 		close(fd);
 	r->heard = now;
-	if (n == sizeof(uint64_t)) /* a sign of life */
+	if (n == sizeof(beat)) {
+		memcpy(&beat, &r->answer, sizeof(beat));
+		r->cpu_ns = beat.cpu_ns;
 		return true;
+	}
 	if (!check_answer(&r->answer, n) || !drop_asked(r, r->answer.id)) {
 		lose_process(r);
 		return false;
 	}
+	r->cpu_ns = r->answer.cpu_ns;
 	*answer = &r->answer;
 	return true;
 }

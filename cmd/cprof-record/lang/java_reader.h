@@ -14,8 +14,8 @@
  * killed and replaced if it is silent for JAVA_PATIENCE. Its questions are then asked again, one at a time,
  * which shows whose memory does not answer.
  *
- * A JVM that is not set up yet is read again every JAVA_AGAIN_MS, for JAVA_AGAIN_MOST ms: the reader answers
- * as soon as it is.
+ * A JVM that is not set up yet is read again every JAVA_AGAIN_MS, more seldom after a second, for
+ * JAVA_AGAIN_MOST ms: the reader answers as soon as it is.
  */
 #ifndef CPROF_RECORD_LANG_JAVA_READER_H
 #define CPROF_RECORD_LANG_JAVA_READER_H
@@ -39,7 +39,8 @@ struct java_question {
 
 struct java_answer {
 	uint64_t id;
-	uint32_t found; /* enum java_found */
+	uint64_t cpu_ns; /* the reader's so far */
+	uint32_t found;	 /* enum java_found */
 	int32_t error;	/* errno of JAVA_UNREADABLE, or 0. ETIMEDOUT: its memory does not answer */
 	char why[JAVA_WHY];
 	/* Only valid for JAVA_FOUND: */
@@ -61,6 +62,8 @@ bool java_reader_ask(struct java_reader *r, const struct java_question *q);
 const struct java_answer *java_reader_take(struct java_reader *r, uint64_t now);
 /* Returns how often a process's memory did not answer. */
 uint64_t java_reader_silent(const struct java_reader *r);
+/* Returns the CPU time of its processes, in ns, as of their last messages. */
+uint64_t java_reader_cpu_ns(const struct java_reader *r);
 void java_reader_free(struct java_reader *r);
 
 #endif
