@@ -13,7 +13,8 @@ enum {
 	NAME_ROOM = 48, /* longer names are of no interest */
 	VERSION_LEAST = 8, VERSION_MOST = 99,
 	NOT_FOUND = 0xffff, /* in java_build.host */
-	ENTRY_BYTES = 64, ENTRY_SINCE = 20, /* ContinuationEntry, which the tables of 20 and 21 lack */
+	/* ContinuationEntry, which the tables of 21 lack. Seen there in stacks of virtual threads. */
+	ENTRY_BYTES = 64, ENTRY_SINCE = 20,
 };
 
 /* A table's entry is a member, a variable, or the size of a type. */

@@ -15,7 +15,7 @@
  * a table without a needed member is refused. Results are copies.
  *
  * Members are found by name, and each has alternatives for releases from 8 on. Source: vmStructs.cpp of
- * OpenJDK 8 to 26, src/hotspot/share/runtime/.
+ * OpenJDK 8 to 27, src/hotspot/share/runtime/.
  */
 #ifndef CPROF_HOTSPOT_JAVA_LAYOUT_H
 #define CPROF_HOTSPOT_JAVA_LAYOUT_H
