@@ -142,8 +142,8 @@ static bool push_place(struct gather_names *t, const struct capture_frame *f, co
 }
 
 /*
- * Source files have no suffix like the " (deleted)" of a mapping. A script that is built into Node.js has a name
- * of several parts, "node:internal/timers", in place of a path.
+ * Source files have no suffix like the " (deleted)" of a mapping. Instead of a path, a script that is built
+ * into Node.js has a name of several parts, "node:internal/timers".
  */
 static struct slice source_base(struct slice path)
 {

@@ -159,7 +159,7 @@ static void set_missing(struct reading *r, uint32_t at, uint32_t value)
 		r->image->at[at] = value;
 }
 
-/* Up to V8 10, instructions follow the Code; then they are in an InstructionStream that points to the Code. */
+/* Up to V8 10, instructions follow the Code. Later they are in an InstructionStream, which points to it. */
 static void complete_code(struct reading *r)
 {
 	uint32_t *at = r->image->at;
@@ -195,7 +195,7 @@ static void complete_types(struct reading *r)
 		set_missing(r, i, JS_NO_TYPE);
 	if (at[JS_TYPE_FUNCTION_FIRST] == JS_NO_TYPE && r->type_function > 0 && r->type_function < JS_NO_TYPE) {
 		at[JS_TYPE_FUNCTION_FIRST] = (uint32_t)r->type_function;
-		at[JS_TYPE_FUNCTION_LAST] = (uint32_t)r->type_function + 15; /* functions and constructors */
+		at[JS_TYPE_FUNCTION_LAST] = (uint32_t)r->type_function + 14; /* functions and constructors */
 	}
 }
 

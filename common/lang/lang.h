@@ -55,7 +55,8 @@ struct lang_image {
 	__u64 type;     /* linked address of further data, by language: that shows the type of an object */
 	struct lang_loop loops[LANG_LOOPS];
 	__u32 at[LANG_AT];
-	__u32 bytecodes; /* V8: number of bytecodes, whose lengths follow for operands of 1, 2 and 4 bytes; or 0 */
+	/* V8: the number of bytecodes, or 0, and their lengths for operands of 1, 2 and 4 bytes. */
+	__u32 bytecodes;
 	__u8 lengths[LANG_LENGTHS]; /* only user space needs them */
 };
 
@@ -171,11 +172,11 @@ struct lang_function {
 	__u8 name_text, class_text, path_text; /* enum lang_text */
 	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
 	__u8 prefix; /* bytes of the name that come before the class, as "block in " */
-	__u8 width; /* width to units, text: only JavaScript (javascript.h) */
-	__u32 start, end, script, units;
+	__u8 width;
+	__u32 start, end, script, units; /* width to text: only JavaScript (javascript.h) */
 	__u64 text;
-	__u64 bias;  /* of the process: run-time address less linked address */
-	__u32 image; /* of the process */
+	__u64 bias;  /* the process's: run-time address less linked address */
+	__u32 image; /* the process's */
 	__u32 pad2;
 	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];
 	__u8 lines[LANG_TABLE];

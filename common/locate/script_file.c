@@ -44,7 +44,7 @@ static bool is_character(const uint8_t *p, size_t left, size_t n)
 /* Reads one character; a byte that begins none is U+FFFD. Returns its bytes. */
 static size_t read_utf8(const uint8_t *p, size_t left, uint32_t *c)
 {
-	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+	size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
 
 	*c = 0xfffd;
 	if (n == 0 || !is_character(p, left, n))
@@ -167,7 +167,8 @@ static enum source_status read_script(int fd, uint64_t units, struct script_ends
 	struct stat st;
 
 	/* A unit has one to three bytes in UTF-8; one mark may come before. */
-	if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size < units || (uint64_t)st.st_size > 3 * units + 3) {
+	if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size < units ||
+	    (uint64_t)st.st_size > 3 * units + 3) {
 		close(fd);
 		return SOURCE_CHANGED;
 	}
@@ -241,7 +242,8 @@ static enum source_status read_built_in(struct finder *f, const struct script_te
 		n = (size_t)(b.units * b.width);
 		bytes = malloc(n + 1);
 		status = SOURCE_DAMAGED;
-		if (bytes && runtime_read(file, b.address, bytes, n) && !(b.width == 1 && memchr(bytes, 0, n)) &&
+		if (bytes && runtime_read(file, b.address, bytes, n) &&
+		    !(b.width == 1 && memchr(bytes, 0, n)) &&
 		    script_unit_ends((struct slice){ bytes, n }, b.width, ends))
 			status = SOURCE_OK;
 	}

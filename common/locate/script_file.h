@@ -21,7 +21,7 @@ struct script_ends {
 };
 
 struct script_text {
-	struct slice path; /* of the script, as the interpreter has it */
+	struct slice path; /* as the interpreter has it */
 	uint64_t units;	   /* UTF-16 units */
 	/* The file that contains the text; NULL: it is the script's path. */
 	const struct module_identity *file;

@@ -429,7 +429,7 @@ struct record_script {
 	struct slice path;     /* as the interpreter has it: "/usr/lib/python3.11/json/decoder.py", "<string>" */
 	/* From minor 5 on, of scripts whose frames have positions instead of lines: */
 	uint64_t units;        /* length of the text in UTF-16 units; 0: unknown */
-	uint64_t file, offset; /* FILE id that contains the text, and its linked address; 0, 0: it is in the path */
+	uint64_t file, offset; /* FILE id that contains the text, and its linked address; 0, 0: path has it */
 	uint64_t width;        /* bytes of a unit there: 1 (Latin-1) or 2; 0: the address is not known */
 };
 
@@ -457,7 +457,7 @@ struct record_lang_frame {
 	uint64_t position; /* instead of a line: in the script, in UTF-16 units, plus 1; 0: unknown */
 };
 
-/* The line of a position, found in the script's text: of a frame, or of a function's start; the other is 0. */
+/* The line of a frame, or of a function's start, by the script's text. The other id is 0. */
 struct record_lang_line {
 	uint64_t frame, function, line;
 };

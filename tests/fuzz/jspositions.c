@@ -1,6 +1,6 @@
 /*
- * Fuzzes bytes as the tables of V8's code: the parts are as long as the first bytes say. Each place has a function,
- * and at most JAVASCRIPT_LEVELS.
+ * Fuzzes bytes as the tables of V8's code: the parts are as long as the first bytes say. Each place has at
+ * least one function, and at most JAVASCRIPT_LEVELS.
  */
 #include "tests/lib/fuzz.h"
 

@@ -37,7 +37,7 @@ void level_cache_free(struct level_cache *c)
 	free(c);
 }
 
-/* Takes the next part of the code's bytes, or what is left of it. */
+/* Takes the next part of the code's bytes, at most all that are left. */
 static struct slice next_part(struct slice *rest, uint32_t n)
 {
 	struct slice part = { rest->p, n < rest->n ? n : rest->n };

@@ -200,8 +200,8 @@ static bool is_built_in(const struct lang_function *f)
 }
 
 /*
- * Finds where the text of a script is in the interpreter's file, as linked. With width 0, it is known only that the
- * text is there: up to Node.js 18, V8 may have a copy of it.
+ * Finds where the text of a script is in the interpreter's file, as linked. With width 0, the text is there, but
+ * its address is not known: up to Node.js 18, V8 may have a copy of the text.
  */
 static struct script_place find_place(const struct runtimes *r, const struct lang_function *f)
 {

@@ -59,8 +59,8 @@ static void put_state(struct marking *m, uint32_t language, uint32_t state)
 			     (uint64_t)language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS));
 }
 
-static void put_function(struct marking *m, uint32_t language, uint32_t function, uint32_t position, uint32_t tier,
-			 bool inlined)
+static void put_function(struct marking *m, uint32_t language, uint32_t function, uint32_t position,
+			 uint32_t tier, bool inlined)
 {
 	if (!script_functions_has(&m->r->functions, function)) {
 		put_state(m, language, LANG_LOST);
