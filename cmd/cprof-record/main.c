@@ -489,6 +489,7 @@ static void prepare_tables(struct recorder *r)
 		r->runtimes.options = &r->o;
 		r->runtimes.bpf = r->engine->lang;
 		r->runtimes.procs = &r->procs;
+		r->runtimes.targets = &r->targets;
 		r->runtimes.tables = &r->tables;
 		r->runtimes.walk = &r->spaces;
 		r->tables.interpreter = runtimes_found;

@@ -142,4 +142,11 @@ is "forked children have frames" "$(cprof-dump "$tmp/fork.bin" |
 
 cprof-record -q --lang none -F 999 -o "$tmp/none.bin" -- "$perl" "$tmp/fork.pl"
 is "--lang none has none" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
+# Processes that are not recorded start a copy of the interpreter again and again.
+cp "$(readlink -f "$(command -v perl)")" "$tmp/perl-other"
+(while [ ! -e "$tmp/done" ]; do "$tmp/perl-other" -e 1; done) &
+cprof-record -q -F 1 -o "$tmp/other.bin" -- sleep 2
+touch "$tmp/done"
+wait
+is "an interpreter of other processes is not read" "$(cprof-dump "$tmp/other.bin" | grep -c 'what=tables ')" 0
 done_testing

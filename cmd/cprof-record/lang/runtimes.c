@@ -78,7 +78,8 @@ static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
 	const struct exe *x = m->file ? &r->procs->exes[m->file - 1] : NULL;
 	enum lang_kind language = x && x->table == 0 ? language_by_name(x->path) : LANG_NONE;
 
-	if (language == LANG_NONE || !table_cache_number(r->tables, m->file - 1))
+	if (language == LANG_NONE || !targets_has(r->targets, r->options, p->pid) ||
+	    !table_cache_number(r->tables, m->file - 1))
 		return;
 	table_cache_prefer(r->tables, x->table);
 	table_cache_want(r->tables, p, m, host_mono_ns());

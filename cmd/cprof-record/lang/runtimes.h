@@ -12,6 +12,7 @@
 #include "cmd/cprof-record/lang/lang_codes.h"
 #include "cmd/cprof-record/lang/script_functions.h"
 #include "cmd/cprof-record/process/procs.h"
+#include "cmd/cprof-record/process/targets.h"
 #include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/unwind/user_walk.h"
 
@@ -19,6 +20,7 @@ struct runtimes {
 	const struct options *options; /* lent */
 	struct bpf_lang *bpf;	       /* lent */
 	struct procs *procs;
+	const struct targets *targets; /* lent */
 	struct table_cache *tables; /* lent */
 	struct user_walk *walk;	    /* lent */
 	struct java_procs *java;    /* NULL: no libjvm was found yet */

@@ -42,6 +42,13 @@ bool targets_init(struct targets *t, const struct options *o)
 	return true;
 }
 
+bool targets_has(const struct targets *t, const struct options *o, uint32_t pid)
+{
+	uint32_t at;
+
+	return !options_targeted(o) || t->threads || idmap_find(&t->at, pid, &at);
+}
+
 void targets_release(struct targets *t)
 {
 	idmap_release(&t->at);

@@ -19,6 +19,8 @@ struct targets {
 /* Takes the targets from -p, -t or the command; the whole system has none. False: out of memory. */
 bool targets_init(struct targets *t, const struct options *o);
 void targets_release(struct targets *t);
+/* Is this process recorded? True for the whole system, too; threads are not looked up. */
+bool targets_has(const struct targets *t, const struct options *o, uint32_t pid);
 /* Notes a change that procs has applied. */
 void targets_change(struct targets *t, const struct change *c, const struct change_effect *effect);
 /* Drops targets that ended without a record of it. */
