@@ -9,7 +9,7 @@
 #include "common/walk/walk.h"
 
 enum {
-	JAVA_HOPS = 32,	       /* in the segment map, from a pc to the start of its block */
+	JAVA_HOPS = 16,	       /* in the segment map, from a pc to the start of its block */
 	JAVA_BLOB_READ = 512,  /* bytes of memory for a block's header and its blob, a power of two */
 	JAVA_CONST_READ = 128, /* bytes of a ConstMethod without its bytecodes, a power of two */
 	JAVA_PLACES = 4,

@@ -158,8 +158,9 @@ static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const 
 	if (bp >= sp && bp - sp < sizeof(j->slots) - 16) {
 		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
 	} else {
+		/* rax first: on top of the stack may be an old return address until this one is pushed. */
+		java_add(j, sp, JAVA_SP_GIVEN | JAVA_RA_GIVEN);
 		java_add(j, sp + 8, JAVA_SP_GIVEN);
-		java_add(j, sp + 8, JAVA_SP_GIVEN | JAVA_RA_GIVEN);
 		java_add(j, sp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
 	}
 	return 1;
