@@ -328,6 +328,19 @@ void java_procs_gone(struct java_procs *js, const struct proc *p)
 	*v = js->items[--js->n];
 }
 
+/* The programs keep ids of methods by generation. */
+void java_procs_restart(struct java_procs *js)
+{
+	for (size_t i = 0; i < js->n; i++) {
+		struct jvm *v = &js->items[i];
+
+		if (v->layout) {
+			v->process.generation = ++js->generation;
+			publish_jvm(js, v);
+		}
+	}
+}
+
 enum lang_state java_procs_state(const struct java_procs *js, const struct proc *p, uint64_t time)
 {
 	const struct jvm *v = find_jvm(js, p->serial);

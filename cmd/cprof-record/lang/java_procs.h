@@ -30,6 +30,8 @@ void java_procs_add(struct java_procs *js, const struct proc *p, const struct la
 void java_procs_forked(struct java_procs *js, const struct proc *parent, const struct proc *child);
 /* The process, or this image of it, is gone. */
 void java_procs_gone(struct java_procs *js, const struct proc *p);
+/* All functions were forgotten: the programs send those that still run again. */
+void java_procs_restart(struct java_procs *js);
 /*
  * Asks due questions, and publishes answers. Never waits. If a JVM is refused for a new reason, and complaint is
  * empty, appends a sentence.

@@ -242,6 +242,8 @@ void runtimes_restart(struct runtimes *r)
 	script_functions_clear(&r->functions);
 	lang_codes_clear(&r->codes);
 	bpf_lang_restart(r->bpf);
+	if (r->java)
+		java_procs_restart(r->java);
 }
 
 void runtimes_drain(struct runtimes *r)
