@@ -73,6 +73,33 @@ WALK_FN int java_quick(WALK_ENV env)
 	return WALK_ON;
 }
 
+static __always_inline struct java_known_method *java_method_slot(struct java_cpu *c, __u64 method)
+{
+	return &c->methods[(__u32)(method >> 3) * 0x9e3779b1u >> (32 - JAVA_METHODS_BITS)];
+}
+
+static __always_inline int java_recall_method(WALK_ENV env, __u64 method)
+{
+	const struct java_layout *y = java_layout(env);
+	const struct java_known_method *k;
+	struct java_cpu *c = java_cpu();
+	struct scratch *s = my_scratch();
+
+	if (!c || !y || !s)
+		return 0;
+	c->method = 0;
+	k = java_method_slot(c, method);
+	if (k->method != method || k->generation != c->j.p.generation ||
+	    s->head.time - k->read >= JAVA_METHOD_NS ||
+	    lang_read64(method + y->at[JAVA_METHOD_CONST]) != k->method_const)
+		return 0;
+	c->method = k->function;
+	c->j.method_const = k->method_const;
+	c->j.bytecodes = k->method_const + y->at[JAVA_CONST_BYTES];
+	c->j.code_bytes = k->code_bytes;
+	return 1;
+}
+
 static __always_inline int java_recall(WALK_ENV env)
 {
 	return java_quick(env);
@@ -191,11 +218,11 @@ static __always_inline void java_note_code(WALK_ENV env, struct java_cpu *c, con
 	if (c->j.pc && c->j.kind == JAVA_COMPILED)
 		java_debug(env, exact);
 	if (!c->scope) { /* inlined methods are unknown, but not the method itself */
-		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD));
+		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD), 0);
 		flags |= c->j.kind == JAVA_COMPILED ? JAVA_FLAG_CUT : 0;
 	}
 	for (int i = 0; i < JAVA_LEVELS && c->scope; i++)
-		java_level(env, 0);
+		java_level(env, 0, 0);
 	if (c->scope || c->state)
 		flags |= JAVA_FLAG_CUT;
 	c->code = java_send(env, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id), flags);
@@ -222,6 +249,24 @@ static __always_inline void java_note_stub(WALK_ENV env, struct java_cpu *c, con
 	c->code = java_send(env, JAVA_KEY_STUB, object, sign, 0);
 }
 
+static __always_inline void java_note_method(WALK_ENV env, struct java_cpu *c)
+{
+	struct java_known_method *k = java_method_slot(c, c->j.method);
+	struct scratch *s = my_scratch();
+
+	c->function = c->method;
+	if (!c->function) {
+		java_level(env, c->j.method, 1);
+		k->method = c->j.method;
+		k->method_const = c->j.method_const;
+		k->read = s ? s->head.time : 0;
+		k->generation = c->function ? c->j.p.generation : 0;
+		k->function = c->function;
+		k->code_bytes = c->j.code_bytes;
+	}
+	java_mark(c->function, c->function ? 0 : c->state, c->j.bci);
+}
+
 /* Marks the current frame with the methods that run in it. */
 WALK_FN int java_note(WALK_ENV env, __u64 pc)
 {
@@ -234,8 +279,7 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 		return 0;
 	c->levels = c->state = c->scope = c->function = c->code = 0;
 	if (c->j.kind == JAVA_INTERPRETED && c->j.method) {
-		java_level(env, c->j.method);
-		java_mark(c->function, c->function ? 0 : c->state, c->j.bci);
+		java_note_method(env, c);
 		return 0;
 	}
 	if (c->j.kind == JAVA_INTERPRETED && java_find(env, pc) == JAVA_NOTHING)

@@ -7,11 +7,13 @@
 
 enum {
 	JAVA_KNOWN_BITS = 9,
-	JAVA_HALVINGS = 18,	/* a method's code has fewer than 2^18 places */
-	JAVA_TABLE = 4 << 10,	/* bytes of a line table with the tables after it, at most */
-	JAVA_PC_DESC = 16,	/* bytes: pc, scope, objects, flags */
-	JAVA_NUMBERS = 16,	/* bytes that hold the three numbers of a scope */
-	JAVA_TIER_BASELINE = 2, /* enum lang_tier of common/stream/record.h */
+	JAVA_METHODS_BITS = 7,
+	JAVA_METHOD_NS = 10 * 1000 * 1000, /* a method is read again after this time */
+	JAVA_HALVINGS = 18,		   /* a method's code has fewer than 2^18 places */
+	JAVA_TABLE = 4 << 10,		   /* bytes of a line table with the tables after it, at most */
+	JAVA_PC_DESC = 16,		   /* bytes: pc, scope, objects, flags */
+	JAVA_NUMBERS = 16,		   /* bytes that hold the three numbers of a scope */
+	JAVA_TIER_BASELINE = 2,		   /* enum lang_tier of common/stream/record.h */
 	JAVA_TIER_OPTIMIZED = 3,
 	JAVA_TIER_NATIVE = 5,
 	JAVA_TIER_STUB = 6,
@@ -47,6 +49,13 @@ struct java_known {
 	__u32 size, pad; /* size: bytes of the frame */
 };
 
+/* An interpreted method. Its address may be used again, but not within a moment: see JAVA_METHOD_NS. */
+struct java_known_method {
+	__u64 method, method_const, read; /* read: time */
+	__u32 generation;		  /* 0: nothing */
+	__u32 function, code_bytes, pad;
+};
+
 /* A record with room for one place's functions: the beginning of struct lang_code. */
 struct java_record {
 	__u32 language, pid, id, tier, n, parts[7];
@@ -62,7 +71,9 @@ struct java_cpu {
 	__u32 state;	      /* enum lang_state of a level that could not be read, or 0 */
 	unsigned char numbers[JAVA_NUMBERS + 8];
 	struct java_record record;
+	__u32 method; /* id of the method that java_recall_method has found, or 0 */
 	struct java_known known[1 << JAVA_KNOWN_BITS];
+	struct java_known_method methods[1 << JAVA_METHODS_BITS];
 };
 
 struct {

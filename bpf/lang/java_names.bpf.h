@@ -142,9 +142,9 @@ static __always_inline __u64 java_scope(WALK_ENV env, struct java_cpu *c)
 
 /*
  * Adds a method to the levels of the current frame: of the next scope if there is one, otherwise this method.
- * Returns true if there may be more scopes.
+ * has_read: java_method has just read it. Returns true if there may be more scopes.
  */
-WALK_FN int java_level(WALK_ENV env, __u64 method)
+WALK_FN int java_level(WALK_ENV env, __u64 method, __u32 has_read)
 {
 	const struct java_layout *y = java_layout(env);
 	struct lang_walk *l = lang_walk_state();
@@ -162,7 +162,7 @@ WALK_FN int java_level(WALK_ENV env, __u64 method)
 		if (!method)
 			c->scope = 0;
 	}
-	if (method && java_method(env, method))
+	if (method && (has_read || java_method(env, method)))
 		id = java_function(env, &c->j, l, y, method);
 	if (id < 0)
 		c->state = -id;

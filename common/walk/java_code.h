@@ -65,7 +65,6 @@ struct java_walk {
 	__u64 scan, ra, sp;
 	__u32 n, scans, scan_how;
 	__u32 unreadable;
-	__u64 slots[12]; /* an interpreted frame, from ten words below rbp on */
 	unsigned char blob_bytes[JAVA_BLOB_READ + 8];
 	unsigned char const_bytes[JAVA_CONST_READ + 8];
 };
@@ -79,6 +78,8 @@ static WALK_INLINE int java_copy(WALK_ENV env, void *to, __u32 n, __u32 most, __
 static WALK_INLINE int java_is_known(WALK_ENV env, __u64 address);
 /* Makes the step if the current pc is a return address that was met before. JAVA_NEXT: it was not. */
 static WALK_INLINE int java_recall(WALK_ENV env);
+/* Sets what java_method sets, if this method was read a short time ago. Returns false if not. */
+static WALK_INLINE int java_recall_method(WALK_ENV env, __u64 method);
 /* Is called once for each other frame, when its blob and its kind are known. */
 static WALK_INLINE void java_seen(WALK_ENV env, __u64 pc);
 

@@ -138,6 +138,17 @@ static WALK_INLINE void java_plan_barrier(struct java_walk *j, const struct walk
 	java_add(j, w->regs[UNWIND_RBP] + 16, JAVA_BP_SAVED);
 }
 
+enum {
+	JAVA_SLOTS = 10, /* words below rbp that each interpreted frame has; by number from rbp on: */
+	JAVA_SLOT_SENDER = 1,
+	JAVA_SLOT_METHOD = 3,
+};
+
+static WALK_INLINE int java_read_method(WALK_ENV env, __u64 method)
+{
+	return java_recall_method(env, method) || java_method(env, method);
+}
+
 /*
  * Lists places for a method that the interpreter enters. Its frame is not whole yet: the method is in rbx, and
  * the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame. Returns false
@@ -149,13 +160,13 @@ static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const 
 
 	/* r13 is the bytecode's address elsewhere, except at a return: mov -16(%rbp),%rsp; movq $0,-16(%rbp) */
 	if (sender - sp >= JAVA_FRAME_SPAN || (sender & 7) || (__u32)code == 0xf0658b48 ||
-	    (__u32)code == 0xf045c748 || !java_method(env, w->regs[UNWIND_RBX]))
+	    (__u32)code == 0xf045c748 || !java_read_method(env, w->regs[UNWIND_RBX]))
 		return 0;
 	j->method = w->regs[UNWIND_RBX];
 	j->bci = j->code_bytes ? 0 : JAVA_NO_BCI;
 	j->sp = sender;
 	j->ra = w->regs[0];
-	if (bp >= sp && bp - sp < sizeof(j->slots) - 16) {
+	if (bp >= sp && bp - sp < 8 * JAVA_SLOTS) {
 		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
 	} else {
 		/* rax first: on top of the stack may be an old return address until this one is pushed. */
@@ -185,15 +196,13 @@ static WALK_INLINE int java_plan_exit(struct java_walk *j, const struct walk *w,
 	return j->n != 0;
 }
 
-enum { JAVA_SLOT_BP = 10, JAVA_SLOT_METHOD = 7, JAVA_SLOT_SENDER = 9 };
-
 /* Lists the place for a method that runs in the interpreter. */
 WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 {
 	const struct java_layout *y = java_layout(env);
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, bp, bcp, code = 0;
+	__u64 sp, bp, bcp, code = 0, method[2] = { 0, 0 }, saved[2] = { 0, 0 };
 
 	if (!j || !w || !y)
 		return 0;
@@ -204,19 +213,22 @@ WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 		java_copy(env, &code, sizeof(code), 8, pc);
 	if (exact && (java_plan_exit(j, w, code) || java_plan_entry(env, j, w, code)))
 		return 0;
+	/* Each read has two words: the second is of no use. */
 	if (bp < sp || bp - sp >= JAVA_FRAME_SPAN || (bp & 7) ||
-	    java_copy(env, j->slots, sizeof(j->slots), 128, bp - 8 * JAVA_SLOT_BP))
+	    walk_read(env, saved, sizeof(saved), bp - 8 * (__u64)y->at[JAVA_BCP_SLOT]) ||
+	    walk_read(env, method, sizeof(method), bp - 8 * JAVA_SLOT_METHOD))
 		return 0;
-	if (java_method(env, j->slots[JAVA_SLOT_METHOD])) {
-		j->method = j->slots[JAVA_SLOT_METHOD];
-		bcp = w->regs[13];
-		if (!exact || bcp - j->bytecodes >= j->code_bytes)
-			bcp = j->slots[(JAVA_SLOT_BP - y->at[JAVA_BCP_SLOT]) & 7];
-		j->bci = bcp - j->bytecodes < j->code_bytes ? (__u32)(bcp - j->bytecodes) : JAVA_NO_BCI;
-	}
-	j->sp = j->slots[JAVA_SLOT_SENDER];
-	if (j->method)
-		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
+	if (!java_read_method(env, method[0]))
+		return 0;
+	j->method = method[0];
+	bcp = w->regs[13];
+	if (!exact || bcp - j->bytecodes >= j->code_bytes)
+		bcp = saved[0];
+	j->bci = bcp - j->bytecodes < j->code_bytes ? (__u32)(bcp - j->bytecodes) : JAVA_NO_BCI;
+	if (walk_read(env, saved, sizeof(saved), bp - 8 * JAVA_SLOT_SENDER))
+		return 0;
+	j->sp = saved[0];
+	java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_SP_GIVEN);
 	return 0;
 }
 
