@@ -194,6 +194,7 @@ static WALK_INLINE __u32 java_kind_of(__u32 name)
 	case 0x62617476: /* "vtab"le chunks */
 	case 0x2f433249: /* "I2C/"C2I adapters */
 	case 0x6874654d: /* "Meth"odHandles adapters */
+	case 0x69776e75: /* "unwi"nd_exception: the frame of the method that throws is gone */
 		return JAVA_GLUE;
 	default:
 		return JAVA_STUB;

@@ -113,6 +113,10 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 		else if (j->kind == JAVA_GLUE || (code[1] & 0xff) == 0x55 || (code[1] & 0xff) == 0xc3)
 			java_add(j, sp + 8, JAVA_NATIVE);
 	}
+	if (j->kind == JAVA_GLUE && !exact) { /* it may have aligned rsp for its call */
+		java_add(j, sp + 8, 0);
+		java_add(j, sp + 16, 0);
+	}
 	if (j->frame_size)
 		java_add(j, sp + j->frame_size, JAVA_BP_SAVED | JAVA_NATIVE);
 	if (j->kind != JAVA_GLUE && bp >= sp && bp - sp < JAVA_FRAME_SPAN)
