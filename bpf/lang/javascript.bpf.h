@@ -204,16 +204,15 @@ static __always_inline void js_chain(WALK_ENV env, struct js_state *js, const st
 }
 
 /* Finds the position of a frame's instruction: in js->code_id and js->position. */
-static __always_inline void js_find_position(struct js_state *js,
+static __always_inline void js_find_position(struct lang_walk *l, struct js_state *js, const struct lang_image *im,
 					     const struct js_note *note)
 {
 	js->code_id = 0;
 	js->position = LANG_MARK_AT;
-	if (note->flags & JS_IN_MEMORY) {
-		js->code_id = js_code(note->pc);
-	}
+	if (note->flags & JS_IN_MEMORY)
+		js->code_id = js_code(l, js, im, note->pc);
 	if (!js->code_id && !(note->flags & JS_NO_FRAME) && js_is_pointer(note->array) && !(__u32)note->offset)
-		js->code_id = js_bytecode(note->array, js_small(note->offset));
+		js->code_id = js_bytecode(l, js, im, note->array, js_small(note->offset));
 	if (!js->code_id)
 		js->position = LANG_MARK_AT;
 }
@@ -236,13 +235,13 @@ WALK_FN int javascript_mark(__u32 unused)
 	note = &js->notes[js->marked++ & (JS_NOTES - 1)];
 	by_fp = note->flags & JS_BY_FP ? LANG_MARK_FP : 0;
 	key = note->key;
-	id = note->flags & JS_NO_FRAME && note->array ? js_shared(note->array, 0) : js_function_of(note->function);
+	id = note->flags & JS_NO_FRAME && note->array ? js_shared(note->array, 0) : js_function_of(l, im, note->function);
 	if (id == 0)
 		return 1;
 	if (id < 0)
 		return lang_mark_frame(l, key, 0, -id, by_fp);
 	js->function = id;
-	js_find_position(js, note);
+	js_find_position(l, js, im, note);
 	return lang_mark_frame(l, key, id, js->code_id, (js->position & LANG_MARK_AT) | by_fp);
 }
 

@@ -177,12 +177,18 @@ WALK_FN int js_search(__u64 pc)
 	return is > 0;
 }
 
-/* Differs if other code has taken the place. */
-static __always_inline __u64 js_code_sign(const struct js_state *js, const struct lang_image *im)
+/*
+ * Differs if other code has taken the place: by the function, and by the object before the instructions, which
+ * is the Code or points to it. 0: unreadable.
+ */
+static __always_inline __u64 js_code_sign(const struct js_state *js, const struct lang_image *im, __u64 start)
 {
-	return ((js->code * 31 + js_word(js->code_bytes, im->at[JS_CODE_DEOPT])) * 31 +
-		js_word(js->code_bytes, im->at[JS_CODE_TABLE])) * 31 +
-	       js_word32(js->code_bytes, im->at[JS_CODE_SIZE]);
+	__u32 header = im->at[JS_CODE_HEADER];
+	__u64 words[4] = { 0 };
+
+	if (bpf_probe_read_user(words, header < sizeof(words) ? 16 : sizeof(words), (const void *)(start - header)))
+		return 0;
+	return ((words[1] * 31 + words[2]) * 31 + words[3]) * 31 + js->function;
 }
 
 /* Appends the bytes of a ByteArray to the record. Returns their number. */
@@ -403,26 +409,18 @@ static __always_inline void js_remember_miss(struct lang_walk *l, __u64 pc)
  * Finds the code of an instruction. Returns its id, and the offset from its start in js->position; 0: it is not
  * found, or its record cannot be sent now.
  */
-static __always_inline __u32 js_code(__u64 pc)
+static __always_inline __u32 js_code(struct lang_walk *l, struct js_state *js, const struct lang_image *im, __u64 pc)
 {
-	struct lang_walk *l = lang_walk_state();
-	struct js_state *js = js_state();
-	const struct lang_known *known;
-	const struct lang_image *im;
-	struct lang_key key;
+	struct lang_key key = { l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
+	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
 	__u64 sign;
 
-	if (!l || !js)
-		return 0;
-	im = lang_image_of(l);
-	key = (struct lang_key){ l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
-	known = bpf_map_lookup_elem(&lang_functions, &key);
-	if (!im || (known && !known->id && bpf_ktime_get_ns() - known->sign < JS_MISS_NS))
+	if ((known && !known->id && bpf_ktime_get_ns() - known->sign < JS_MISS_NS))
 		return 0;
 	if (known && known->id) {
 		js->start = (pc & -(1ull << JS_BLOCK)) - known->more;
 		js->position = pc - js->start;
-		if (pc - js->start < js_check_code(js->start) && known->sign == js_code_sign(js, im))
+		if (known->sign == js_code_sign(js, im, js->start))
 			return known->id;
 	}
 	if (!js_search(pc)) {
@@ -431,44 +429,45 @@ static __always_inline __u32 js_code(__u64 pc)
 		return 0;
 	}
 	js->position = pc - js->start;
-	sign = js_code_sign(js, im);
-	return js_describe_code(pc, sign);
+	sign = js_code_sign(js, im, js->start);
+	return sign ? js_describe_code(pc, sign) : 0;
 }
 
-/*
- * Finds the record of an interpreter frame's bytecode. offset: from the tagged array on. Returns the id, and the
- * offset from the first bytecode in js->position; 0: it is no bytecode, or its record cannot be sent now.
- */
-WALK_FN __u32 js_bytecode(__u64 pointer, __u32 offset)
+/* Sends the bytecode. Returns its id; 0: it is no bytecode, or its record cannot be sent now. */
+WALK_FN __u32 js_describe_bytecode(__u64 pointer)
 {
 	struct lang_walk *l = lang_walk_state();
 	struct js_record *r = js_record();
 	struct js_state *js = js_state();
 	const struct lang_image *im;
-	__u64 array, sign;
-	__u32 id, n;
+	__u32 n;
 
 	if (!l || !js || !r)
 		return 0;
 	im = lang_image_of(l);
-	if (!im)
+	if (!im || !js_read(js->array, JS_CODE_READ, pointer))
 		return 0;
-	array = js_read(js->array, JS_CODE_READ, pointer);
-	if (!array)
-		return 0;
-	js->position = offset - (im->at[JS_BYTECODE_DATA] - 1);
-	sign = js_word(js->array, im->at[JS_BYTECODE_LENGTH]) * 31 +
-	       js_word(js->array, im->at[JS_BYTECODE_TABLE]);
-	id = lang_find_id(l, JS_KEY_BYTECODE, array, sign);
-	if (id)
-		return id;
 	if (js_type(im, js_word(js->array, 0)) != im->at[JS_TYPE_BYTECODE] ||
 	    js->position >= js_small(js_word(js->array, im->at[JS_BYTECODE_LENGTH])) ||
 	    !js_begin_code(l, js, r, JS_TIER_INTERPRETED))
 		return 0;
 	n = js_append_bytes(js_word(js->array, im->at[JS_BYTECODE_TABLE]), 0, JS_CODE_BYTES - 1);
 	r->code.parts[JS_PART_POSITIONS] = n;
-	return js_send_code(l, r, n, JS_KEY_BYTECODE, array, sign, 0);
+	return js_send_code(l, r, n, JS_KEY_BYTECODE, pointer, js->function, 0);
+}
+
+/*
+ * Finds the record of an interpreter frame's bytecode. offset: from the tagged array on. Returns the id, and the
+ * offset from the first bytecode in js->position. A function that is compiled again has the same bytecode, so
+ * the array is known by its address and its function.
+ */
+static __always_inline __u32 js_bytecode(const struct lang_walk *l, struct js_state *js, const struct lang_image *im,
+					 __u64 pointer, __u32 offset)
+{
+	__u32 id = lang_find_id(l, JS_KEY_BYTECODE, pointer, js->function);
+
+	js->position = offset - (im->at[JS_BYTECODE_DATA] - 1);
+	return id ? id : js_describe_bytecode(pointer);
 }
 
 #endif

@@ -422,16 +422,10 @@ WALK_FN int js_shared(__u64 pointer, __u64 map)
 }
 
 /* The same by a JSFunction. */
-WALK_FN int js_function_of(__u64 pointer)
+static __always_inline int js_function_of(struct lang_walk *l, const struct lang_image *im, __u64 pointer)
 {
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-
-	if (!l)
-		return 0;
-	im = lang_image_of(l);
-	if (!im || !js_read(l->bytes, JS_FUNCTION_READ, pointer))
-		return im ? -LANG_STATE_UNREADABLE : 0;
+	if (!js_read(l->bytes, JS_FUNCTION_READ, pointer))
+		return -LANG_STATE_UNREADABLE;
 	return js_shared(lang_field(l, im->at[JS_FUNCTION_SHARED]), lang_field(l, 0));
 }
 
