@@ -45,8 +45,9 @@ is "  each has its own lines" "$(grep ':optimized:1$' "$tmp/lines" | grep -E '^(
 	grep -vE '^(half:[3-6]|third:([7-9]|10)|fifth:1[0-4]|hot:1[4-9]):')" ""
 like "  and the inlined one is optimized" "$(cat "$tmp/lines")" '^half:[34]:optimized:1'
 
-cprof-record -q -F 1999 -o "$tmp/map.bin" -- sh -c 'echo $$ >"$0/pid"; exec "$1" --perf-basic-prof "$2/known.js" 0.1' \
-	"$tmp" "$node" "$loads" >/dev/null
+# V8 writes further files into the working directory.
+cprof-record -q -F 1999 -o "$tmp/map.bin" -- sh -c 'echo $$ >"$0/pid"
+	cd "$0" && exec "$1" --perf-basic-prof "$2/known.js" 0.1' "$tmp" "$node" "$loads" >/dev/null
 pid=$(cat "$tmp/pid")
 got=$(frames map "$tmp/map.bin" "/tmp/perf-$pid.map")
 rm -f "/tmp/perf-$pid.map"
