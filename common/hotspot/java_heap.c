@@ -4,7 +4,8 @@
 
 enum {
 	SPACE_LEAST = 4096,
-	SHIFT_LEAST = 4, SHIFT_MOST = 16,
+	SHIFT_LEAST = 4,
+	SHIFT_MOST = 16,
 	BLOCKS_MOST = 1 << 14, /* blocks of the heap: with one heap for all code, most are methods */
 };
 

@@ -21,7 +21,7 @@ enum { JAVA_BLOB_NAME_ROOM = 64, JAVA_BLOBS_MOST = 1024 };
 
 /* Code that is not of a method. */
 struct java_blob {
-	uint64_t start, end; /* its memory */
+	uint64_t start, end;		/* its memory */
 	char name[JAVA_BLOB_NAME_ROOM]; /* "StubRoutines (1)", "new_instance Runtime1 stub"; cut */
 };
 

@@ -11,10 +11,12 @@ enum {
 	WINDOW = 32 << 10, /* bytes of texts that are read at once */
 	WINDOWS = 192,
 	NAME_ROOM = 48, /* longer names are of no interest */
-	VERSION_LEAST = 8, VERSION_MOST = 99,
+	VERSION_LEAST = 8,
+	VERSION_MOST = 99,
 	NOT_FOUND = 0xffff, /* in java_build.host */
 	/* ContinuationEntry, which the tables of 21 lack. Seen there in stacks of virtual threads. */
-	ENTRY_BYTES = 64, ENTRY_SINCE = 20,
+	ENTRY_BYTES = 64,
+	ENTRY_SINCE = 20,
 };
 
 /* A table's entry is a member, a variable, or the size of a type. */
@@ -112,13 +114,13 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 /* Members that some releases lack. check_members demands some of them, by release. */
 static const uint8_t optional[] = {
-	JAVA_NM_DEOPT_MH, JAVA_NM_IMMUTABLE,	 JAVA_NM_PCS_END,   JAVA_NM_SCOPES_END,	   JAVA_NM_METADATA_BASE,
-	JAVA_POOL_SOURCE, JAVA_KLASS_SOURCE,	 JAVA_ENTRY_BYTES,  HOST + JAVA_ARRAY_LENGTH,
-	HOST + JAVA_ARRAY_DATA, HOST + JAVA_JDK_MAJOR,
+	JAVA_NM_DEOPT_MH,	  JAVA_NM_IMMUTABLE,	  JAVA_NM_PCS_END,	 JAVA_NM_SCOPES_END,
+	JAVA_NM_METADATA_BASE,	  JAVA_POOL_SOURCE,	  JAVA_KLASS_SOURCE,	 JAVA_ENTRY_BYTES,
+	HOST + JAVA_ARRAY_LENGTH, HOST + JAVA_ARRAY_DATA, HOST + JAVA_JDK_MAJOR,
 };
 
 /* Numbers that are not from the tables. */
-static const uint8_t derived[] = { JAVA_CODE,	  JAVA_NM_BYTES, JAVA_DEOPT,	JAVA_DEBUG,
+static const uint8_t derived[] = { JAVA_CODE,	  JAVA_NM_BYTES, JAVA_DEOPT,  JAVA_DEBUG,
 				   JAVA_METADATA, JAVA_BCP_SLOT, JAVA_U5_MORE };
 
 struct window {
@@ -304,8 +306,10 @@ static bool is_among(const uint8_t *list, size_t n, size_t at)
 
 static void set_derived(struct java_layout *l, const struct row *row)
 {
-	static const uint8_t of[] = { [SETS_CODE] = JAVA_CODE, [SETS_DEOPT] = JAVA_DEOPT,
-				      [SETS_DEBUG] = JAVA_DEBUG, [SETS_METADATA] = JAVA_METADATA };
+	static const uint8_t of[] = { [SETS_CODE] = JAVA_CODE,
+				      [SETS_DEOPT] = JAVA_DEOPT,
+				      [SETS_DEBUG] = JAVA_DEBUG,
+				      [SETS_METADATA] = JAVA_METADATA };
 
 	if (row->sets != SETS_NONE)
 		l->at[of[row->sets]] = row->value;
@@ -319,8 +323,8 @@ static enum java_found take_row(struct reading *r, const struct row *row, uint64
 		r->b->statics[row->at] = value;
 		return JAVA_FOUND;
 	}
-	if (row->kind == SIZE ? value == 0 || value > JAVA_SIZE_MOST :
-				 value > (uint64_t)JAVA_OBJECT_MOST - row->bytes)
+	if (row->kind == SIZE ? value == 0 || value > JAVA_SIZE_MOST
+			      : value > (uint64_t)JAVA_OBJECT_MOST - row->bytes)
 		return refuse(r, "libjvm describes a place that cannot be: ", row->type, row->field);
 	if (row->at >= HOST)
 		r->b->host[row->at - HOST] = (uint16_t)value;
@@ -457,8 +461,9 @@ static enum java_found read_all(struct reading *r, const struct lang_image *imag
 	if (f != JAVA_FOUND)
 		return f;
 	set_bytes(r);
-	return java_layout_valid(&r->b->layout) ? JAVA_FOUND
-						: refuse(r, "libjvm describes places that cannot be", "", NULL);
+	return java_layout_valid(&r->b->layout)
+		       ? JAVA_FOUND
+		       : refuse(r, "libjvm describes places that cannot be", "", NULL);
 }
 
 enum java_found java_layout_read(const struct java_memory *m, const struct lang_image *image, uint64_t bias,

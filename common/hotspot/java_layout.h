@@ -45,17 +45,17 @@ enum java_host_at {
 	JAVA_SPACE_LOW,	  /* the first address in use */
 	JAVA_QUEUE_START, /* StubQueue: the interpreter's code, and its size in 32 bits */
 	JAVA_QUEUE_SIZE,
-	JAVA_JDK_MAJOR,	  /* JDK_Version: 8 bits */
+	JAVA_JDK_MAJOR, /* JDK_Version: 8 bits */
 	JAVA_HOST_AT,
 };
 
 /* Addresses of HotSpot's variables in the process; 0: it has no such variable. */
 enum java_static {
-	JAVA_STATIC_HEAPS,	 /* from 9 on */
-	JAVA_STATIC_HEAP,	 /* 8 */
+	JAVA_STATIC_HEAPS, /* from 9 on */
+	JAVA_STATIC_HEAP,  /* 8 */
 	JAVA_STATIC_INTERPRETER,
-	JAVA_STATIC_JDK,	 /* JDK_Version, up to 21 */
-	JAVA_STATIC_MAJOR,	 /* 32 bits; the version of HotSpot, which is that of the JDK from 9 on */
+	JAVA_STATIC_JDK,   /* JDK_Version, up to 21 */
+	JAVA_STATIC_MAJOR, /* 32 bits; the version of HotSpot, which is that of the JDK from 9 on */
 	JAVA_STATICS,
 };
 

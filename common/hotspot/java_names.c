@@ -4,8 +4,13 @@
 
 /* Names of classes that HotSpot and the class library make: a number follows. */
 static const char *const made[] = {
-	"GeneratedMethodAccessor", "GeneratedConstructorAccessor", "GeneratedSerializationConstructorAccessor",
-	"$$Lambda$", "LambdaForm$MH$", "LambdaForm$DMH$", "LambdaForm$BMH$",
+	"GeneratedMethodAccessor",
+	"GeneratedConstructorAccessor",
+	"GeneratedSerializationConstructorAccessor",
+	"$$Lambda$",
+	"LambdaForm$MH$",
+	"LambdaForm$DMH$",
+	"LambdaForm$BMH$",
 };
 
 static bool is_digit(uint8_t c)

@@ -65,7 +65,8 @@ bool javascript_valid(const struct lang_image *image)
 	}
 	return check_frame(at) && check_types(at) && at[JS_SHARED_BYTES] <= JS_SHARED_MOST &&
 	       at[JS_SHARED_NAME] + 8 <= at[JS_SHARED_BYTES] &&
-	       at[JS_SHARED_SCRIPT] + 8 <= at[JS_SHARED_BYTES] && at[JS_SHARED_FLAGS] + 4 <= at[JS_SHARED_BYTES] &&
+	       at[JS_SHARED_SCRIPT] + 8 <= at[JS_SHARED_BYTES] &&
+	       at[JS_SHARED_FLAGS] + 4 <= at[JS_SHARED_BYTES] &&
 	       (at[JS_CODE_ALIGN] == 32 || at[JS_CODE_ALIGN] == 64) && at[JS_CODE_HEADER] >= 16 &&
 	       at[JS_CODE_BASELINE] <= JS_CODE_KIND_MASK && image->bytecodes <= LANG_LENGTHS / 3;
 }

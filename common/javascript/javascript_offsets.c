@@ -77,18 +77,29 @@ static const struct constant {
 	const char *name;
 	int32_t value;
 } constants[] = {
-	{ "TaggedSize", 8 }, { "SmiTag", 0 }, { "SmiTagMask", 1 }, { "HeapObjectTag", 1 },
-	{ "SmiValueShift", 1 }, { "SmiShiftSize", JS_SMALL_SHIFT - 1 },
-	{ "StringRepresentationMask", JS_STRING_FORM }, { "SeqStringTag", JS_STRING_SEQUENTIAL },
-	{ "ConsStringTag", JS_STRING_CONS }, { "ExternalStringTag", JS_STRING_EXTERNAL },
-	{ "SlicedStringTag", JS_STRING_SLICED }, { "ThinStringTag", JS_STRING_THIN },
-	{ "StringEncodingMask", JS_STRING_ONE_BYTE }, { "OneByteStringTag", JS_STRING_ONE_BYTE },
-	{ "class_FixedArrayBase__length__", JS_ARRAY_LENGTH }, { "class_FixedArray__data__", JS_ARRAY_DATA },
-	{ "class_String__length__", JS_STRING_LENGTH }, { "class_SeqOneByteString__chars__", JS_STRING_CHARS },
+	{ "TaggedSize", 8 },
+	{ "SmiTag", 0 },
+	{ "SmiTagMask", 1 },
+	{ "HeapObjectTag", 1 },
+	{ "SmiValueShift", 1 },
+	{ "SmiShiftSize", JS_SMALL_SHIFT - 1 },
+	{ "StringRepresentationMask", JS_STRING_FORM },
+	{ "SeqStringTag", JS_STRING_SEQUENTIAL },
+	{ "ConsStringTag", JS_STRING_CONS },
+	{ "ExternalStringTag", JS_STRING_EXTERNAL },
+	{ "SlicedStringTag", JS_STRING_SLICED },
+	{ "ThinStringTag", JS_STRING_THIN },
+	{ "StringEncodingMask", JS_STRING_ONE_BYTE },
+	{ "OneByteStringTag", JS_STRING_ONE_BYTE },
+	{ "class_FixedArrayBase__length__", JS_ARRAY_LENGTH },
+	{ "class_FixedArray__data__", JS_ARRAY_DATA },
+	{ "class_String__length__", JS_STRING_LENGTH },
+	{ "class_SeqOneByteString__chars__", JS_STRING_CHARS },
 	{ "class_SeqTwoByteString__chars__", JS_STRING_CHARS },
 	{ "class_ConsString__first__", JS_STRING_CONS_FIRST },
 	{ "class_ConsString__second__", JS_STRING_CONS_SECOND },
-	{ "class_SlicedString__parent__", JS_STRING_PARENT }, { "class_SlicedString__offset__", JS_STRING_OFFSET },
+	{ "class_SlicedString__parent__", JS_STRING_PARENT },
+	{ "class_SlicedString__offset__", JS_STRING_OFFSET },
 	{ "class_ThinString__actual__", JS_STRING_ACTUAL },
 };
 
@@ -193,7 +204,8 @@ static void complete_types(struct reading *r)
 
 	for (uint32_t i = JS_TYPE_FUNCTION_FIRST; i <= JS_TYPE_NOT_STRING; i++)
 		set_missing(r, i, JS_NO_TYPE);
-	if (at[JS_TYPE_FUNCTION_FIRST] == JS_NO_TYPE && r->type_function > 0 && r->type_function < JS_NO_TYPE) {
+	if (at[JS_TYPE_FUNCTION_FIRST] == JS_NO_TYPE && r->type_function > 0 &&
+	    r->type_function < JS_NO_TYPE) {
 		at[JS_TYPE_FUNCTION_FIRST] = (uint32_t)r->type_function;
 		at[JS_TYPE_FUNCTION_LAST] = (uint32_t)r->type_function + 14; /* functions and constructors */
 	}
@@ -208,7 +220,7 @@ static void complete(struct reading *r)
 	set_missing(r, JS_FRAME_OFFSET, at[JS_FRAME_FUNCTION] + 24);
 	set_missing(r, JS_SCRIPT_SOURCE, 8);
 	at[JS_SHARED_BYTES] = at[JS_SHARED_FLAGS] + 16; /* with the id of the function's literal */
-	if (at[JS_SCOPE_VARS] == 48) { /* positions are two words before the names */
+	if (at[JS_SCOPE_VARS] == 48) {			/* positions are two words before the names */
 		at[JS_SCOPE_START] = at[JS_SCOPE_VARS] - 16;
 	}
 	at[JS_BYTECODE_LENGTH] = JS_ARRAY_LENGTH;

@@ -72,8 +72,9 @@ static bool see_script(struct script_lines *l, const struct record_script *r)
 			return false;
 		l->scripts[l->n_scripts++] = (struct script_state){ 0 };
 	}
-	l->scripts[r->id] = (struct script_state){ .defined = true, .units = r->units, .file = r->file,
-						   .offset = r->offset, .width = r->width };
+	l->scripts[r->id] = (struct script_state){
+		.defined = true, .units = r->units, .file = r->file, .offset = r->offset, .width = r->width
+	};
 	return true;
 }
 
@@ -105,7 +106,8 @@ bool script_lines_see(struct script_lines *l, const struct capture *c, const str
 	case RECORD_LANG_FRAME:
 		if (!f->position || f->line || !f->function)
 			return true;
-		return add_pending(l, (struct pending){ f->id, 0, f->position - 1, c->functions[f->function].script,
+		return add_pending(l, (struct pending){ f->id, 0, f->position - 1,
+							c->functions[f->function].script,
 							(uint32_t)f->process });
 	case RECORD_SCRIPT_SOURCE:
 		if (r->script_source.script < l->n_scripts) {
@@ -128,7 +130,8 @@ static struct module_user user_of(const struct capture *c, uint32_t process)
 }
 
 /* Reads the script, and says how that went unless the stream does already. */
-static void read_script(struct script_lines *l, const struct capture *c, const struct pending *p, struct writer *w)
+static void read_script(struct script_lines *l, const struct capture *c, const struct pending *p,
+			struct writer *w)
 {
 	struct script_state *s = &l->scripts[p->script];
 	struct module_user user = user_of(c, p->process);
@@ -141,9 +144,13 @@ static void read_script(struct script_lines *l, const struct capture *c, const s
 	if (s->file && s->file < c->n_files && c->files[s->file].defined) {
 		const struct capture_file *file = &c->files[s->file];
 
-		is = (struct module_identity){ .dev_major = file->dev_major, .dev_minor = file->dev_minor,
-					       .inode = file->inode, .generation = file->generation,
-					       .build_id = file->build_id, .path = file->path, .host = l->host,
+		is = (struct module_identity){ .dev_major = file->dev_major,
+					       .dev_minor = file->dev_minor,
+					       .inode = file->inode,
+					       .generation = file->generation,
+					       .build_id = file->build_id,
+					       .path = file->path,
+					       .host = l->host,
 					       .user = user };
 		text.file = &is;
 		text.address = s->offset;
@@ -168,11 +175,13 @@ static bool count_line(struct script_lines *l, const struct capture *c, const st
 {
 	struct slice why = slice_of(found ? "" : source_status_name(l->scripts[p->script].status));
 
-	return !p->frame || coverage_add(&l->tally, &(struct coverage_count){ capture_text(c, c->scripts[p->script].path),
-									      why, found, !found, false });
+	return !p->frame ||
+	       coverage_add(&l->tally, &(struct coverage_count){ capture_text(c, c->scripts[p->script].path),
+								 why, found, !found, false });
 }
 
-static bool say_line(struct script_lines *l, const struct capture *c, const struct pending *p, struct writer *w)
+static bool say_line(struct script_lines *l, const struct capture *c, const struct pending *p,
+		     struct writer *w)
 {
 	struct script_state *s = &l->scripts[p->script];
 	bool found = has_line(c, p);

@@ -35,10 +35,10 @@
 		"992:	.balign 4\n"                                                                  \
 		"993:	.8byte 990b\n"                                                                \
 		"	.8byte _.stapsdt.base\n"                                                          \
-		"	.8byte " name "_semaphore\n"                                                 \
+		"	.8byte " name "_semaphore\n"                                                \
 		"	.asciz \"python\"\n"                                                              \
-		"	.asciz \"" name "\"\n"                                                       \
-		"	.asciz \"" TEXT("0") " " TEXT(                                               \
+		"	.asciz \"" name "\"\n"                                                      \
+		"	.asciz \"" TEXT("0") " " TEXT(                                              \
 			"1") " " LINE "\"\n"                                                        \
 			     "994:	.balign 4\n"                                                     \
 			     "	.popsection\n"                                                       \
@@ -49,7 +49,7 @@
 			     "_.stapsdt.base: .space 1\n"                                           \
 			     "	.size _.stapsdt.base, 1\n"                                           \
 			     "	.popsection\n"                                                       \
-			     "	.endif\n" ::"r"(path),                                          \
+			     "	.endif\n" ::"r"(path),                                              \
 		"r"(function), "r"(line))
 
 #define SEMAPHORE __attribute__((section(".probes"), used, visibility("hidden")))

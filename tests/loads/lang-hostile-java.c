@@ -18,7 +18,9 @@
 
 #include "tests/lib/made-java.h"
 
-#define VARIABLE(name) extern uint64_t name; uint64_t name
+#define VARIABLE(name)        \
+	extern uint64_t name; \
+	uint64_t name
 
 VARIABLE(gHotSpotVMStructs) = 1;
 VARIABLE(gHotSpotVMStructEntryArrayStride) = MADE_JAVA_STRIDE;
@@ -58,11 +60,12 @@ static uint64_t silent_memory(void)
 	struct uffdio_api api = { .api = UFFD_API };
 	void *at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	struct uffdio_register range = { .range = { (uintptr_t)at, 1 << 20 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_register range = { .range = { (uintptr_t)at, 1 << 20 },
+					 .mode = UFFDIO_REGISTER_MODE_MISSING };
 
-	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &range) == 0 ?
-		       (uintptr_t)at :
-		       0;
+	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &range) == 0
+		       ? (uintptr_t)at
+		       : 0;
 }
 
 /* Every entry of this table is whole. */
@@ -123,7 +126,9 @@ enum { BLOCK = 256, HEADER = 16, NAME = HEADER + 96, BLOBS = 6, CODE = 160 };
  */
 static void make_noise(uint8_t *memory, uint64_t code)
 {
-	static const uint8_t loop[] = { 0xff, 0xc9, 0x75, 0xfc, 0x41, 0xff, 0xe6 }; /* dec ecx; jnz; jmp *r14 */
+	static const uint8_t loop[] = {
+		0xff, 0xc9, 0x75, 0xfc, 0x41, 0xff, 0xe6
+	}; /* dec ecx; jnz; jmp *r14 */
 	bool torn = random_u64() % 2;
 
 	memcpy(memory + MADE_JAVA_MAPS, made.bytes + MADE_JAVA_MAPS, 256);
@@ -144,7 +149,8 @@ static void run_noise(double until)
 {
 	static uint64_t stack[2048];
 	uint8_t *memory = (uint8_t *)(uintptr_t)MADE_JAVA_AT;
-	static const size_t blobs[] = { 1, 3, 4, 5 }; /* stubs, the interpreter, an nmethod, the return barrier */
+	static const size_t blobs[] = { 1, 3, 4,
+					5 }; /* stubs, the interpreter, an nmethod, the return barrier */
 
 	while (now() < until) {
 		uint64_t code = MADE_JAVA_AT + MADE_JAVA_HEAPS + BLOCK * blobs[random_u64() % 4] + CODE +

@@ -74,14 +74,17 @@ static void check_version(uint32_t version)
 	check(javascript_levels(&c, 4, l) == 1 && is_level(l, JAVASCRIPT_OWN, 110), "  up to the next entry");
 	check(javascript_levels(&c, 5, l) == 1 && is_level(l, JAVASCRIPT_OWN, 70), "an expression before it");
 	check(javascript_levels(&c, 9, l) == 3 && is_level(l, 3, 20) && is_level(l + 1, 7, 40) &&
-		      is_level(l + 2, JAVASCRIPT_OWN, 115), "two inlined functions, innermost first");
+		      is_level(l + 2, JAVASCRIPT_OWN, 115),
+	      "two inlined functions, innermost first");
 	check(javascript_levels(&c, 208, l) == 3, "  up to the last entry");
-	check(javascript_levels(&c, 1u << 20, l) == 1 && is_level(l, JAVASCRIPT_OWN, 120), "  which has no end");
+	check(javascript_levels(&c, 1u << 20, l) == 1 && is_level(l, JAVASCRIPT_OWN, 120),
+	      "  which has no end");
 	c.inlinings.n = 16;
 	check(javascript_levels(&c, 9, l) == 1 && is_level(l, JAVASCRIPT_OWN, JAVASCRIPT_NOWHERE),
 	      "an inlined call that is missing has no position");
 	c.positions.n = 0;
-	check(javascript_levels(&c, 9, l) == 1 && is_level(l, JAVASCRIPT_OWN, JAVASCRIPT_NOWHERE), "an empty table");
+	check(javascript_levels(&c, 9, l) == 1 && is_level(l, JAVASCRIPT_OWN, JAVASCRIPT_NOWHERE),
+	      "an empty table");
 }
 
 static void check_circle(void)
@@ -97,11 +100,13 @@ static void check_circle(void)
 	c.positions = view(&positions);
 	c.inlinings = view(&inlinings);
 	n = javascript_levels(&c, 0, l);
-	check(n == JAVASCRIPT_LEVELS && is_level(&l[n - 1], JAVASCRIPT_OWN, JAVASCRIPT_NOWHERE), "a circle ends");
+	check(n == JAVASCRIPT_LEVELS && is_level(&l[n - 1], JAVASCRIPT_OWN, JAVASCRIPT_NOWHERE),
+	      "a circle ends");
 	inlinings.n = 0;
 	put_inlining(&inlinings, source(2, 0), -1);
 	c.inlinings = view(&inlinings);
-	check(javascript_levels(&c, 0, l) == 1 && is_level(l, JAVASCRIPT_OWN, 2), "an inlined call of no function");
+	check(javascript_levels(&c, 0, l) == 1 && is_level(l, JAVASCRIPT_OWN, 2),
+	      "an inlined call of no function");
 	positions.n = 0;
 	put_entry(&positions, c.version, 1, true, source(1, 0) | 1);
 	c.positions = view(&positions);
@@ -118,10 +123,12 @@ static void check_baseline(void)
 	static const struct {
 		uint32_t offset;
 		int bytecode;
-	} cases[] = { { 0, -1 }, { 9, -1 }, { 10, 0 }, { 13, 0 }, { 14, 2 }, { 213, 2 }, { 214, 6 }, { 215, 7 },
-		      { 218, 7 }, { 219, 13 }, { 220, -1 } };
+	} cases[] = { { 0, -1 },  { 9, -1 },  { 10, 0 },  { 13, 0 },   { 14, 2 },  { 213, 2 },
+		      { 214, 6 }, { 215, 7 }, { 218, 7 }, { 219, 13 }, { 220, -1 } };
 	struct table offsets = { .n = 0 }, positions = { .n = 0 };
-	struct javascript_code c = { .version = 0x0b0300, .baseline = true, .lengths = { lengths, sizeof(lengths) },
+	struct javascript_code c = { .version = 0x0b0300,
+				     .baseline = true,
+				     .lengths = { lengths, sizeof(lengths) },
 				     .bytecodes = { bytecodes, sizeof(bytecodes) } };
 	struct javascript_level l[JAVASCRIPT_LEVELS];
 	static const uint32_t sizes[] = { 10, 4, 200, 1, 4, 1 };
@@ -140,11 +147,13 @@ static void check_baseline(void)
 		good &= found == (cases[i].bytecode >= 0) && (!found || at == (uint32_t)cases[i].bytecode);
 	}
 	check(good, "Sparkplug's code, with prefixes");
-	check(javascript_levels(&c, 12, l) == 1 && l[0].position == 30 && javascript_levels(&c, 100, l) == 1 &&
-		      l[0].position == 40, "  has the bytecode's positions");
+	check(javascript_levels(&c, 12, l) == 1 && l[0].position == 30 &&
+		      javascript_levels(&c, 100, l) == 1 && l[0].position == 40,
+	      "  has the bytecode's positions");
 	c.lengths.n = 0;
 	check(!javascript_bytecode_at(&c, 12, &at) && javascript_levels(&c, 12, l) == 1 &&
-		      l[0].position == JAVASCRIPT_NOWHERE, "  and none without lengths");
+		      l[0].position == JAVASCRIPT_NOWHERE,
+	      "  and none without lengths");
 }
 
 int main(void)

@@ -21,24 +21,52 @@
 #include "common/lang/runtime.h"
 
 static const char *const names[JAVA_AT] = {
-	[JAVA_HEAP_HEADER] = "heap-header", [JAVA_HEAP_LENGTH] = "heap-length", [JAVA_HEAP_USED] = "heap-used",
-	[JAVA_BLOB_NAME] = "blob-name", [JAVA_BLOB_FRAME_SIZE] = "frame-size",
-	[JAVA_BLOB_FRAME_DONE] = "frame-done", [JAVA_BLOB_CODE_BEGIN] = "code-begin",
-	[JAVA_BLOB_CODE_END] = "code-end", [JAVA_CODE] = "code", [JAVA_NM_BYTES] = "bytes",
-	[JAVA_NM_METHOD] = "method", [JAVA_NM_COMPILE_ID] = "compile-id", [JAVA_NM_LEVEL] = "level",
-	[JAVA_NM_ENTRY_BCI] = "entry-bci", [JAVA_NM_ORIG_PC] = "orig-pc", [JAVA_NM_DEOPT] = "deopt",
-	[JAVA_NM_DEOPT_MH] = "deopt-mh", [JAVA_DEOPT] = "deopt-as", [JAVA_DEBUG] = "debug",
-	[JAVA_NM_PCS] = "pcs", [JAVA_NM_SCOPES] = "scopes", [JAVA_NM_PCS_END] = "pcs-end",
-	[JAVA_NM_SCOPES_END] = "scopes-end", [JAVA_NM_IMMUTABLE] = "immutable", [JAVA_METADATA] = "metadata-as",
-	[JAVA_NM_METADATA] = "metadata", [JAVA_NM_METADATA_BASE] = "metadata-base",
-	[JAVA_METHOD_CONST] = "const", [JAVA_CONST_BYTES] = "const-bytes", [JAVA_CONST_POOL] = "const-pool",
-	[JAVA_CONST_WORDS] = "const-words", [JAVA_CONST_CODE] = "const-code", [JAVA_CONST_NAME] = "const-name",
-	[JAVA_CONST_SIGNATURE] = "const-signature", [JAVA_CONST_FLAGS] = "const-flags",
-	[JAVA_POOL_BYTES] = "pool-bytes", [JAVA_POOL_LENGTH] = "pool-length",
-	[JAVA_POOL_HOLDER] = "pool-holder", [JAVA_POOL_SOURCE] = "pool-source",
-	[JAVA_KLASS_SOURCE] = "klass-source", [JAVA_KLASS_NAME] = "klass-name",
-	[JAVA_SYMBOL_LENGTH] = "symbol-length", [JAVA_SYMBOL_BODY] = "symbol-body",
-	[JAVA_ENTRY_BYTES] = "entry-bytes", [JAVA_BCP_SLOT] = "bcp-slot", [JAVA_U5_MORE] = "u5-more",
+	[JAVA_HEAP_HEADER] = "heap-header",
+	[JAVA_HEAP_LENGTH] = "heap-length",
+	[JAVA_HEAP_USED] = "heap-used",
+	[JAVA_BLOB_NAME] = "blob-name",
+	[JAVA_BLOB_FRAME_SIZE] = "frame-size",
+	[JAVA_BLOB_FRAME_DONE] = "frame-done",
+	[JAVA_BLOB_CODE_BEGIN] = "code-begin",
+	[JAVA_BLOB_CODE_END] = "code-end",
+	[JAVA_CODE] = "code",
+	[JAVA_NM_BYTES] = "bytes",
+	[JAVA_NM_METHOD] = "method",
+	[JAVA_NM_COMPILE_ID] = "compile-id",
+	[JAVA_NM_LEVEL] = "level",
+	[JAVA_NM_ENTRY_BCI] = "entry-bci",
+	[JAVA_NM_ORIG_PC] = "orig-pc",
+	[JAVA_NM_DEOPT] = "deopt",
+	[JAVA_NM_DEOPT_MH] = "deopt-mh",
+	[JAVA_DEOPT] = "deopt-as",
+	[JAVA_DEBUG] = "debug",
+	[JAVA_NM_PCS] = "pcs",
+	[JAVA_NM_SCOPES] = "scopes",
+	[JAVA_NM_PCS_END] = "pcs-end",
+	[JAVA_NM_SCOPES_END] = "scopes-end",
+	[JAVA_NM_IMMUTABLE] = "immutable",
+	[JAVA_METADATA] = "metadata-as",
+	[JAVA_NM_METADATA] = "metadata",
+	[JAVA_NM_METADATA_BASE] = "metadata-base",
+	[JAVA_METHOD_CONST] = "const",
+	[JAVA_CONST_BYTES] = "const-bytes",
+	[JAVA_CONST_POOL] = "const-pool",
+	[JAVA_CONST_WORDS] = "const-words",
+	[JAVA_CONST_CODE] = "const-code",
+	[JAVA_CONST_NAME] = "const-name",
+	[JAVA_CONST_SIGNATURE] = "const-signature",
+	[JAVA_CONST_FLAGS] = "const-flags",
+	[JAVA_POOL_BYTES] = "pool-bytes",
+	[JAVA_POOL_LENGTH] = "pool-length",
+	[JAVA_POOL_HOLDER] = "pool-holder",
+	[JAVA_POOL_SOURCE] = "pool-source",
+	[JAVA_KLASS_SOURCE] = "klass-source",
+	[JAVA_KLASS_NAME] = "klass-name",
+	[JAVA_SYMBOL_LENGTH] = "symbol-length",
+	[JAVA_SYMBOL_BODY] = "symbol-body",
+	[JAVA_ENTRY_BYTES] = "entry-bytes",
+	[JAVA_BCP_SLOT] = "bcp-slot",
+	[JAVA_U5_MORE] = "u5-more",
 };
 
 static struct elf_file *open_file(const char *path)
@@ -122,9 +150,9 @@ static void print_process(const struct java_memory *m, const struct java_build *
 		return;
 	n = java_blobs(m, &b->layout, &p, blobs, JAVA_BLOBS_MOST);
 	fprintf(stderr, "process read in %" PRIu64 " us\n", now_us() - began);
-	printf("heaps %" PRIu32 " shift %" PRIu32 " interpreter %" PRIu64 " barrier %" PRIu64 " valid %d\n", p.n_heaps,
-	       p.shift, (uint64_t)(p.interpreter_end - p.interpreter), (uint64_t)(p.barrier_end - p.barrier),
-	       java_process_valid(&p));
+	printf("heaps %" PRIu32 " shift %" PRIu32 " interpreter %" PRIu64 " barrier %" PRIu64 " valid %d\n",
+	       p.n_heaps, p.shift, (uint64_t)(p.interpreter_end - p.interpreter),
+	       (uint64_t)(p.barrier_end - p.barrier), java_process_valid(&p));
 	for (uint32_t i = 0; i < p.n_heaps; i++)
 		printf("heap %" PRIx64 " %" PRIu64 " map %" PRIx64 "\n", (uint64_t)p.heaps[i].start,
 		       (uint64_t)(p.heaps[i].end - p.heaps[i].start), (uint64_t)p.heaps[i].map);
@@ -161,7 +189,8 @@ static struct made_java j;
 
 static enum java_found read_made(struct java_build *b, char why[static JAVA_WHY])
 {
-	return java_layout_read(&(struct java_memory){ made_java_read, &j }, &j.image, MADE_JAVA_BIAS, b, why);
+	return java_layout_read(&(struct java_memory){ made_java_read, &j }, &j.image, MADE_JAVA_BIAS, b,
+				why);
 }
 
 static enum java_found read_made_process(struct java_process *p)
@@ -196,8 +225,9 @@ static void check_whole(void)
 
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	check(read_made(&b, why) == JAVA_FOUND && *why == '\0', "a whole layout is read");
-	check(b.layout.version == 17 && b.layout.at[JAVA_NM_COMPILE_ID] == 304 && b.layout.at[JAVA_NM_BYTES] == 312 &&
-		      b.layout.at[JAVA_DEBUG] == JAVA_DEBUG_POINTER && b.layout.at[JAVA_CODE] == JAVA_CODE_POINTER,
+	check(b.layout.version == 17 && b.layout.at[JAVA_NM_COMPILE_ID] == 304 &&
+		      b.layout.at[JAVA_NM_BYTES] == 312 && b.layout.at[JAVA_DEBUG] == JAVA_DEBUG_POINTER &&
+		      b.layout.at[JAVA_CODE] == JAVA_CODE_POINTER,
 	      "... with its numbers");
 	check(java_layout_valid(&b.layout), "... and is valid");
 	check(j.read < 160 << 10, "... of which little is read");
@@ -243,7 +273,8 @@ static void check_absurd(void)
 				continue;
 			f = read_changed(i, false, values[v], why);
 			refused += f == JAVA_REFUSED;
-			bad += v >= 2 && f != JAVA_REFUSED && strcmp(made_java_fields[i].type, "nmethod") != 0;
+			bad += v >= 2 && f != JAVA_REFUSED &&
+			       strcmp(made_java_fields[i].type, "nmethod") != 0;
 			bad += f == JAVA_REFUSED && *why == '\0';
 		}
 	}
@@ -264,18 +295,23 @@ static void check_tables(void)
 	char why[JAVA_WHY];
 	struct java_build b;
 
-	check(read_with(8 * JAVA_STRUCTS, 0, 8, why) == JAVA_LATER, "a libjvm that is not loaded yet is read later");
+	check(read_with(8 * JAVA_STRUCTS, 0, 8, why) == JAVA_LATER,
+	      "a libjvm that is not loaded yet is read later");
 	check(read_with(8 * JAVA_TYPES_STRIDE, 0, 8, why) == JAVA_LATER, "... also without a stride");
 	check(read_with(8 * JAVA_STRUCTS_STRIDE, 12, 8, why) == JAVA_REFUSED, "an odd stride is refused");
-	check(read_with(8 * JAVA_STRUCTS_STRIDE, 8, 8, why) == JAVA_REFUSED, "... and one less than its members");
+	check(read_with(8 * JAVA_STRUCTS_STRIDE, 8, 8, why) == JAVA_REFUSED,
+	      "... and one less than its members");
 	check(read_with(8 * JAVA_STRUCTS_STRIDE, 1 << 20, 8, why) == JAVA_REFUSED, "... and a huge one");
 	check(read_with(8 * JAVA_STRUCTS_FIELD, 41, 8, why) == JAVA_REFUSED, "... and a member beyond it");
 	check(read_with(8 * JAVA_STRUCTS, 8, 8, why) == JAVA_UNREADABLE, "a table elsewhere is unreadable");
-	check(read_with(8 * JAVA_TYPES, UINT64_MAX - 4, 8, why) == JAVA_UNREADABLE, "... also at the end of memory");
-	check(read_with(MADE_JAVA_ENTRIES, 8, 8, why) == JAVA_REFUSED, "a name elsewhere is that of no member");
+	check(read_with(8 * JAVA_TYPES, UINT64_MAX - 4, 8, why) == JAVA_UNREADABLE,
+	      "... also at the end of memory");
+	check(read_with(MADE_JAVA_ENTRIES, 8, 8, why) == JAVA_REFUSED,
+	      "a name elsewhere is that of no member");
 	check(read_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_JDK, 0, 1, why) == JAVA_LATER,
 	      "a version that is not set yet is read later");
-	check(read_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_JDK, 7, 1, why) == JAVA_REFUSED, "Java 7 is refused");
+	check(read_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_JDK, 7, 1, why) == JAVA_REFUSED,
+	      "Java 7 is refused");
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	memset(j.bytes + MADE_JAVA_TEXTS, 'x', MADE_JAVA_BYTES - MADE_JAVA_TEXTS);
 	check(read_made(&b, why) == JAVA_REFUSED, "texts without an end are names of no member");
@@ -294,9 +330,9 @@ static size_t read_endless(void *arg, uint64_t from, void *to, size_t n)
 	if (n == 8) { /* a variable */
 		size_t i = (size_t)(from - base) / 8;
 
-		*words = i == JAVA_STRUCTS || i == JAVA_TYPES		? 1 << 20
+		*words = i == JAVA_STRUCTS || i == JAVA_TYPES		      ? 1 << 20
 			 : i == JAVA_STRUCTS_STRIDE || i == JAVA_TYPES_STRIDE ? 48
-								       : 8;
+									      : 8;
 		return n;
 	}
 	for (size_t i = 0; i < n / 8; i++)
@@ -314,7 +350,8 @@ static void check_endless(void)
 	for (size_t i = 0; i < JAVA_SYMBOLS; i++)
 		image.at[i] = (uint32_t)(8 * i);
 	reads = read_bytes = 0;
-	check(java_layout_read(&(struct java_memory){ read_endless, &base }, &image, 0, &b, why) == JAVA_REFUSED,
+	check(java_layout_read(&(struct java_memory){ read_endless, &base }, &image, 0, &b, why) ==
+		      JAVA_REFUSED,
 	      "a table without an end is refused");
 	check(read_bytes < 16 << 20 && reads < 2000, "... after a bounded number of reads");
 	check(strcmp(why, "a table of libjvm has no end") == 0, "... with a sentence");
@@ -331,29 +368,35 @@ static enum java_found process_with(size_t at, uint64_t value, size_t n)
 
 static void check_process(void)
 {
-	const size_t array = MADE_JAVA_OBJECTS, heap = MADE_JAVA_OBJECTS + 0x100, queue = MADE_JAVA_OBJECTS + 0x80;
+	const size_t array = MADE_JAVA_OBJECTS, heap = MADE_JAVA_OBJECTS + 0x100,
+		     queue = MADE_JAVA_OBJECTS + 0x80;
 	struct java_process p;
 
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	check(read_made_process(&p) == JAVA_FOUND && java_process_valid(&p), "a process is read");
-	check(p.n_heaps == 3 && p.shift == 7 && p.heaps[1].start == MADE_JAVA_AT + MADE_JAVA_HEAPS + MADE_JAVA_HEAP_BYTES &&
+	check(p.n_heaps == 3 && p.shift == 7 &&
+		      p.heaps[1].start == MADE_JAVA_AT + MADE_JAVA_HEAPS + MADE_JAVA_HEAP_BYTES &&
 		      p.heaps[1].map == MADE_JAVA_AT + MADE_JAVA_MAPS + 256 &&
 		      p.interpreter_end - p.interpreter == 128,
 	      "... with its heaps and its interpreter");
 	check(process_with(array, 0, 4) == JAVA_LATER, "without heaps it is read later");
-	check(process_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_HEAPS, 0, 8) == JAVA_LATER, "... and without the array");
+	check(process_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_HEAPS, 0, 8) == JAVA_LATER,
+	      "... and without the array");
 	check(process_with(heap + 16, 0, 8) == JAVA_LATER, "... and without a heap's end");
 	check(process_with(queue + 8, 0, 8) == JAVA_LATER, "... and without the interpreter's code");
 	check(process_with(array, 5, 4) == JAVA_REFUSED, "5 heaps are refused");
 	check(process_with(array, UINT32_MAX, 4) == JAVA_REFUSED, "... and billions");
-	check(process_with(heap + 16, MADE_JAVA_AT, 8) == JAVA_REFUSED, "a heap that ends before it begins is refused");
-	check(process_with(heap + 16, UINT64_MAX, 8) == JAVA_REFUSED, "... and one in the kernel's addresses");
+	check(process_with(heap + 16, MADE_JAVA_AT, 8) == JAVA_REFUSED,
+	      "a heap that ends before it begins is refused");
+	check(process_with(heap + 16, UINT64_MAX, 8) == JAVA_REFUSED,
+	      "... and one in the kernel's addresses");
 	check(process_with(heap + 8, 64, 8) == JAVA_REFUSED, "... and one at 64");
 	check(process_with(heap + 136, UINT64_MAX - 8, 8) == JAVA_REFUSED, "... and its segment map there");
 	check(process_with(heap + 256, 3, 4) == JAVA_REFUSED, "segments of 8 bytes are refused");
 	check(process_with(heap + 256, 17, 4) == JAVA_REFUSED, "... and of 128 KiB");
 	check(process_with(heap + 256, 8, 4) == JAVA_REFUSED, "... and of two sizes");
-	check(process_with(queue + 8, MADE_JAVA_AT, 8) == JAVA_REFUSED, "an interpreter outside of the heaps is refused");
+	check(process_with(queue + 8, MADE_JAVA_AT, 8) == JAVA_REFUSED,
+	      "an interpreter outside of the heaps is refused");
 	check(process_with(queue + 20, UINT32_MAX, 4) == JAVA_REFUSED, "... and one of 4 GiB");
 }
 
@@ -376,11 +419,13 @@ static void check_blobs(void)
 	struct java_process p;
 	struct java_blob b[8];
 
-	check(blobs_with(0, MADE_JAVA_AT + MADE_JAVA_ENTRIES, 8, &p, b) == 4, "free blocks and methods are no blobs");
+	check(blobs_with(0, MADE_JAVA_AT + MADE_JAVA_ENTRIES, 8, &p, b) == 4,
+	      "free blocks and methods are no blobs");
 	check(strcmp(b[0].name, "flush_icache_stub") == 0 && strcmp(b[2].name, "Interpreter") == 0 &&
 		      b[1].start == MADE_JAVA_AT + heap + 256 + 16 && b[1].end == MADE_JAVA_AT + heap + 512,
 	      "blobs have names and ranges");
-	check(p.barrier == b[3].start && p.barrier_end == b[3].end && p.barrier, "the return barrier is found");
+	check(p.barrier == b[3].start && p.barrier_end == b[3].end && p.barrier,
+	      "the return barrier is found");
 	check(blobs_with(heap, 0, 8, &p, b) == 0, "a block without a length ends the heap");
 	check(blobs_with(heap, UINT32_MAX, 8, &p, b) == 0, "... and one longer than the heap");
 	check(blobs_with(heap + 16 + 96, 8, 8, &p, b) == 3, "a blob with an unreadable name is left out");
@@ -407,13 +452,14 @@ static void check_names(void)
 	struct buf out = { 0 };
 
 	check_class("java/util/HashMap$Node", "java.util.HashMap$Node");
-	check_class("Task$$Lambda$14+0x0000000800c03000", "Task$$Lambda"); /* 17 */
+	check_class("Task$$Lambda$14+0x0000000800c03000", "Task$$Lambda");  /* 17 */
 	check_class("a/Task$$Lambda+0x00007f3e5c003000", "a.Task$$Lambda"); /* 21 */
 	check_class("a/Task$$Lambda/0x00007f3e5c003000", "a.Task$$Lambda");
 	check_class("a/Task$$Lambda$7/1834188994", "a.Task$$Lambda"); /* 8 */
 	check_class("java/lang/invoke/LambdaForm$MH+0x0000000800c05c00", "java.lang.invoke.LambdaForm$MH");
 	check_class("java/lang/invoke/LambdaForm$DMH/1108411398", "java.lang.invoke.LambdaForm$DMH");
-	check_class("jdk/internal/reflect/GeneratedMethodAccessor12", "jdk.internal.reflect.GeneratedMethodAccessor");
+	check_class("jdk/internal/reflect/GeneratedMethodAccessor12",
+		    "jdk.internal.reflect.GeneratedMethodAccessor");
 	check_class("a/Model3", "a.Model3");
 	check_class("a/B$1", "a.B$1");
 	check_class("a/B$0x10", "a.B$0x10");
@@ -436,7 +482,8 @@ static void check_names(void)
 }
 
 /* Checks the line of each bci below n; 0: it has none. */
-static void check_lines(uint32_t version, struct slice table, const uint32_t *want, uint32_t n, const char *text)
+static void check_lines(uint32_t version, struct slice table, const uint32_t *want, uint32_t n,
+			const char *text)
 {
 	uint32_t line, wrong = 0;
 
@@ -451,13 +498,15 @@ static void check_tables_of_lines(void)
 	static const uint8_t old[] = { 0xff, 0, 24, 3 << 3 | 1, 0xff, 2, 3, 0 };
 	static const uint8_t new[] = { 0xff, 1, 25, 3 << 3 | 1, 0xff, 3, 4, 0 };
 	static const uint8_t large[] = { 0xff, 0, 192 + 16, 13, 0 }; /* 208 + 13 * 64 = 1040: line 520 */
-	static const uint32_t want[] = { 12, 12, 12, 13, 11, 11 }, far[] = { 520, 520 }, none[] = { 0, 0, 0, 0, 0, 0 };
+	static const uint32_t want[] = { 12, 12, 12, 13, 11, 11 }, far[] = { 520, 520 },
+			      none[] = { 0, 0, 0, 0, 0, 0 };
 	int found = 0;
 	uint32_t line;
 
 	check_lines(17, (struct slice){ old, sizeof(old) }, want, 6, "lines of a table of JDK 17");
 	check_lines(8, (struct slice){ old, sizeof(old) }, want, 6, "... and of JDK 8");
-	check_lines(21, (struct slice){ new, sizeof(new) }, want, 6, "... and of JDK 21, whose bytes are one more");
+	check_lines(21, (struct slice){ new, sizeof(new) }, want, 6,
+		    "... and of JDK 21, whose bytes are one more");
 	check_lines(17, (struct slice){ large, sizeof(large) }, far, 2, "a number of two bytes");
 	check_lines(17, (struct slice){ old, 0 }, none, 6, "an empty table has no lines");
 	for (size_t n = 0; n < sizeof(old); n++)

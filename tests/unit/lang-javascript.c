@@ -23,7 +23,7 @@ static struct slice read_file(const char *path)
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !(p = malloc((size_t)st.st_size)))
 		exit(1);
-	for (ssize_t n = 1; n > 0 && s.n < (size_t)st.st_size; s.n += n > 0 ? (size_t)n : 0)
+	for (ssize_t n = 1; n > 0 && s.n<(size_t)st.st_size; s.n += n> 0 ? (size_t)n : 0)
 		n = read(fd, p + s.n, (size_t)st.st_size - s.n);
 	close(fd);
 	s.p = p;

@@ -43,7 +43,7 @@ struct java_procs {
 	uint32_t users[JAVA_LAYOUTS];
 	uint32_t generation;
 	uint64_t questions;
-	struct buf told;	/* the reasons that were reported, one a line */
+	struct buf told;       /* the reasons that were reported, one a line */
 	struct buf *complaint; /* lent during a step */
 };
 
@@ -205,8 +205,9 @@ static void take_failure(struct java_procs *js, struct jvm *v, const struct java
 		end_reading(v, a->found == JAVA_LATER ? LANG_NOT_YET : LANG_UNREADABLE);
 		if (a->found == JAVA_UNREADABLE && a->error && a->error != ESRCH && a->error != EAGAIN &&
 		    a->error != EFAULT)
-			report_refusal(js, v, a->error == ETIMEDOUT ? "its memory does not answer" :
-								      strerror(a->error));
+			report_refusal(js, v,
+				       a->error == ETIMEDOUT ? "its memory does not answer"
+							     : strerror(a->error));
 	}
 }
 
@@ -274,7 +275,8 @@ static struct jvm *add_jvm(struct java_procs *js, const struct proc *p)
 	return v;
 }
 
-void java_procs_add(struct java_procs *js, const struct proc *p, const struct lang_image *image, uint64_t bias)
+void java_procs_add(struct java_procs *js, const struct proc *p, const struct lang_image *image,
+		    uint64_t bias)
 {
 	struct jvm *v = add_jvm(js, p);
 

@@ -25,7 +25,8 @@ struct java_procs *java_procs_new(struct bpf_lang *bpf);
 /* Returns a descriptor that is readable when java_procs_step has something to do. It never changes. */
 int java_procs_fd(const struct java_procs *js);
 /* libjvm of this image is mapped in the process, or now elsewhere. bias: run-time address less linked one. */
-void java_procs_add(struct java_procs *js, const struct proc *p, const struct lang_image *image, uint64_t bias);
+void java_procs_add(struct java_procs *js, const struct proc *p, const struct lang_image *image,
+		    uint64_t bias);
 /* The child has its parent's memory. */
 void java_procs_forked(struct java_procs *js, const struct proc *parent, const struct proc *child);
 /* The process, or this image of it, is gone. */

@@ -86,11 +86,14 @@ static bool put_mark(struct marking *m, uint32_t language, const struct lang_mar
 	}
 	n = lang_codes_levels(&m->r->codes, mark->code, at, levels, &tier);
 	for (int i = 0; i < n; i++)
-		put_function(m, language, levels[i].function ? levels[i].function : mark->function, levels[i].position, tier,
-			     i < n - 1);
+		put_function(m, language, levels[i].function ? levels[i].function : mark->function,
+			     levels[i].position, tier, i < n - 1);
 	if (n == 0)
 		put_function(m, language, mark->function, mark->code ? STACK_LANG_POSITION : at,
-			     mark->code ? tier : language == LANG_JAVA ? LANG_TIER_INTERPRETED : LANG_TIER_NONE, false);
+			     mark->code		     ? tier
+			     : language == LANG_JAVA ? LANG_TIER_INTERPRETED
+						     : LANG_TIER_NONE,
+			     false);
 	m->named = true;
 	return false;
 }
