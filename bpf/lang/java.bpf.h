@@ -1,10 +1,10 @@
 /*
  * Walks the frames of HotSpot, and marks each with its methods. The steps are in common/walk/java_walk.h.
  *
- * Names are read when a method is first met. So are the methods that the compiler has put into one another: the
- * chain of scopes is decoded once for each place in code, and sent as a record that the marks refer to.
- * Addresses are used again: a method is known by the addresses of its ConstMethod and of its class's name too,
- * and code by its compile id, which a JVM uses once.
+ * Names are read when a method is first met. So are the methods that the compiler has put into one another:
+ * the chain of scopes is decoded once for each place in code, and sent as a record that the marks refer to.
+ * Addresses are used again: a method is known by the addresses of its ConstMethod and of its class's name
+ * too, and code by its compile id, which a JVM uses once.
  */
 #ifndef CPROF_BPF_LANG_JAVA_H
 #define CPROF_BPF_LANG_JAVA_H

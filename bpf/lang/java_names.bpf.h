@@ -1,6 +1,7 @@
 /*
- * Reads which methods run at a place in code, and their names: Method, ConstMethod, ConstantPool, Symbol. Compiled
- * code has a table of places, and for each a chain of scopes, from the innermost inlined method to the outermost.
+ * Reads which methods run at a place in code, and their names: Method, ConstMethod, ConstantPool, Symbol.
+ * Compiled code has a table of places, and for each a chain of scopes, from the innermost inlined method to
+ * the outermost.
  */
 #ifndef CPROF_BPF_LANG_JAVA_NAMES_H
 #define CPROF_BPF_LANG_JAVA_NAMES_H
@@ -54,7 +55,10 @@ static __always_inline void java_lines(struct lang_walk *l, const struct java_wa
 		l->out.table = lang_copy(l->out.lines, j->method_const + before, 64, JAVA_TABLE);
 }
 
-/* Reads and sends the names of the method that java_method has read. Returns its id; otherwise a state, below 0. */
+/*
+ * Reads and sends the names of the method that java_method has read. Returns its id; otherwise a state,
+ * below 0.
+ */
 WALK_FN int java_name(WALK_ENV env, __u64 method, __u64 sign, __u64 holder, __u64 symbol)
 {
 	const struct java_layout *y = java_layout(env);
@@ -120,7 +124,10 @@ WALK_FN __u64 java_number(WALK_ENV env, __u32 at)
 	return value | (__u64)n << 32;
 }
 
-/* Reads the scope at c->scope: its bytecode, and the scope of its caller. Returns its method; 0: unreadable. */
+/*
+ * Reads the scope at c->scope: its bytecode, and the scope of its caller. Returns its method; 0:
+ * unreadable.
+ */
 static __always_inline __u64 java_scope(WALK_ENV env, struct java_cpu *c)
 {
 	__u64 sender, method, bci;

@@ -1,4 +1,7 @@
-/* Lets the walk call java_step of common/walk/java_walk.h. Include it before percpu.bpf.h or event_ring.bpf.h. */
+/*
+ * Lets the walk call java_step of common/walk/java_walk.h. Include it before percpu.bpf.h or
+ * event_ring.bpf.h.
+ */
 #ifndef CPROF_BPF_LANG_JAVA_STEP_H
 #define CPROF_BPF_LANG_JAVA_STEP_H
 

@@ -1,10 +1,10 @@
 /*
  * Names the frames of V8 (Node.js), whose frames are machine frames with a frame pointer.
  *
- * The walk calls javascript_frame at each step by frame pointer, which notes the slots of the frame. After the
- * walk, each noted frame gets its function, and the position in it: javascript_function.bpf.h and
- * javascript_code.bpf.h. So the walk's chain of calls stays short, and user space can finish a stack: its marks
- * are by frame pointer.
+ * The walk calls javascript_frame at each step by frame pointer, which notes the slots of the frame. After
+ * the walk, each noted frame gets its function, and the position in it: javascript_function.bpf.h and
+ * javascript_code.bpf.h. So the walk's chain of calls stays short, and user space can finish a stack: its
+ * marks are by frame pointer.
  *
  * Define WALK_LANG_FRAME and WALK_LANG_STEP as below before percpu.bpf.h or event_ring.bpf.h.
  */
@@ -56,7 +56,10 @@ static __always_inline int js_is_memory(const struct walk *w, __u64 pc)
 	return w->file_at == 0 && pc >= w->start && pc < w->end;
 }
 
-/* Returns the bytes of stack below the return address, before a frame is made or after it is gone; -1: else. */
+/*
+ * Returns the bytes of stack below the return address, before a frame is made or after it is gone; -1:
+ * else.
+ */
 WALK_FN int js_without_frame(__u64 start, __u64 pc)
 {
 	struct js_state *js = js_state();
@@ -104,8 +107,8 @@ static __always_inline int js_step_leaf(WALK_ENV env, struct scratch *s, struct 
 }
 
 /*
- * Goes up from a function that has no frame of its own yet, or no more. WALK_FOUND: it has one, or it is not in
- * compiled code. Until the frame is made, rdi is the function.
+ * Goes up from a function that has no frame of its own yet, or no more. WALK_FOUND: it has one, or it is not
+ * in compiled code. Until the frame is made, rdi is the function.
  */
 WALK_FN int javascript_step(WALK_ENV env, __u64 pc)
 {

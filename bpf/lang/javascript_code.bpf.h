@@ -77,7 +77,10 @@ WALK_FN __u32 js_check_code(__u64 start)
 	return js_word32(js->code_bytes, im->at[JS_CODE_SIZE]);
 }
 
-/* Fills js->chunk so that its candidate i is at base + 32 i. Returns false if all before base is unreadable. */
+/*
+ * Fills js->chunk so that its candidate i is at base + 32 i. Returns false if all before base is
+ * unreadable.
+ */
 static __always_inline int js_read_chunk(struct js_state *js, __u64 from)
 {
 	__u32 rest = -(__u32)from & (STACK_PAGE - 1);
@@ -134,7 +137,10 @@ static __always_inline __u32 js_top_bit(__u32 mask)
 	return bit & 31;
 }
 
-/* Searches the last chunk whose candidates begin at or before `last`. Returns 1: found; 0: not; -1: give up. */
+/*
+ * Searches the last chunk whose candidates begin at or before `last`. Returns 1: found; 0: not; -1: give
+ * up.
+ */
 WALK_FN int js_search_chunk(__u64 last, __u64 pc)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -178,8 +184,8 @@ WALK_FN int js_search(__u64 pc)
 }
 
 /*
- * Differs if other code has taken the place: by the function, and by the object before the instructions, which
- * is the Code or points to it. 0: unreadable.
+ * Differs if other code has taken the place: by the function, and by the object before the instructions,
+ * which is the Code or points to it. 0: unreadable.
  */
 static __always_inline __u64 js_code_sign(const struct js_state *js, const struct lang_image *im, __u64 start)
 {
@@ -289,7 +295,10 @@ WALK_FN __u64 js_own_shared(__u32 unused)
 	return own;
 }
 
-/* Puts the id of inlined function i into the record. literals: address of the elements. Returns false: not now. */
+/*
+ * Puts the id of inlined function i into the record. literals: address of the elements. Returns false: not
+ * now.
+ */
 WALK_FN int js_inlined(__u64 literals, __u32 i, __u32 at)
 {
 	struct js_record *r = js_record();
@@ -331,8 +340,8 @@ static __always_inline __u32 js_append_inlined(const struct lang_image *im, stru
 }
 
 /*
- * Appends the way from Sparkplug's code to its bytecode: the bytecode's positions, and the bytecodes. The code
- * itself has no position table, but one of bytecodes. Returns the record's bytes.
+ * Appends the way from Sparkplug's code to its bytecode: the bytecode's positions, and the bytecodes. The
+ * code itself has no position table, but one of bytecodes. Returns the record's bytes.
  */
 WALK_FN __u32 js_append_baseline(__u64 pointer, __u64 offsets)
 {
@@ -406,8 +415,8 @@ static __always_inline void js_remember_miss(struct lang_walk *l, __u64 pc)
 }
 
 /*
- * Finds the code of an instruction. Returns its id, and the offset from its start in js->position; 0: it is not
- * found, or its record cannot be sent now.
+ * Finds the code of an instruction. Returns its id, and the offset from its start in js->position; 0: it is
+ * not found, or its record cannot be sent now.
  */
 static __always_inline __u32 js_code(struct lang_walk *l, struct js_state *js, const struct lang_image *im, __u64 pc)
 {
@@ -457,9 +466,9 @@ WALK_FN __u32 js_describe_bytecode(__u64 pointer)
 }
 
 /*
- * Finds the record of an interpreter frame's bytecode. offset: from the tagged array on. Returns the id, and the
- * offset from the first bytecode in js->position. A function that is compiled again has the same bytecode, so
- * the array is known by its address and its function.
+ * Finds the record of an interpreter frame's bytecode. offset: from the tagged array on. Returns the id, and
+ * the offset from the first bytecode in js->position. A function that is compiled again has the same
+ * bytecode, so the array is known by its address and its function.
  */
 static __always_inline __u32 js_bytecode(const struct lang_walk *l, struct js_state *js, const struct lang_image *im,
 					 __u64 pointer, __u32 offset)

@@ -1,6 +1,6 @@
 /*
- * Functions of V8: from a JSFunction or a SharedFunctionInfo to an id. At first sight the name, the script and
- * the positions are read and sent. Objects that are being moved are followed to their new address.
+ * Functions of V8: from a JSFunction or a SharedFunctionInfo to an id. At first sight the name, the script
+ * and the positions are read and sent. Objects that are being moved are followed to their new address.
  *
  * A SharedFunctionInfo is known again by its address and by some of its words, so known functions need no
  * checks of types. If a read fails, nothing is sent or remembered: the next sight tries again.
@@ -96,9 +96,9 @@ static __always_inline __u32 js_small(__u64 word)
 }
 
 /*
- * Reads the first n bytes of an object, also if it is being moved. Returns its address, untagged; 0: unreadable.
- * An object that stays in place during a collection may have a first word that is neither a map nor an address.
- * Then the other words are valid, and its map is not known.
+ * Reads the first n bytes of an object, also if it is being moved. Returns its address, untagged; 0:
+ * unreadable. An object that stays in place during a collection may have a first word that is neither a map
+ * nor an address. Then the other words are valid, and its map is not known.
  */
 static __always_inline __u64 js_read(void *to, __u32 n, __u64 pointer)
 {
@@ -353,7 +353,10 @@ static __always_inline int js_remember_nameless(const struct lang_walk *l, __u64
 	return 0;
 }
 
-/* Sends a function whose words are in js->shared. Returns its id, 0: it is no function, or the negative state. */
+/*
+ * Sends a function whose words are in js->shared. Returns its id, 0: it is no function, or the negative
+ * state.
+ */
 WALK_FN int js_describe(__u64 sign, __u64 map)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -391,7 +394,10 @@ WALK_FN int js_describe(__u64 sign, __u64 map)
 	return type ? (int)type : -LANG_STATE_OVER_BUDGET;
 }
 
-/* Returns the id of the function with this SharedFunctionInfo, or as js_describe. map: of its JSFunction, or 0. */
+/*
+ * Returns the id of the function with this SharedFunctionInfo, or as js_describe. map: of its JSFunction,
+ * or 0.
+ */
 WALK_FN int js_shared(__u64 pointer, __u64 map)
 {
 	struct lang_walk *l = lang_walk_state();

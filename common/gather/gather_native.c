@@ -6,8 +6,8 @@
 #include "common/gather/glue.h"
 
 /*
- * A walk goes from the innermost frame outwards. Whether a machine frame is shown depends on the frames inside
- * it: on one of a language that it ran, and after that, on the file of the loop.
+ * A walk goes from the innermost frame outwards. Whether a machine frame is shown depends on the frames
+ * inside it: on one of a language that it ran, and after that, on the file of the loop.
  */
 enum native_mode {
 	MODE_PLAIN, /* no loop has been met since the last frame of a language, or at all */
@@ -23,8 +23,8 @@ struct native_step {
 };
 
 /*
- * The last result for a node, so that the outer frames that stacks share are walked once. Valid for one epoch,
- * one file and one set of languages in the whole stack.
+ * The last result for a node, so that the outer frames that stacks share are walked once. Valid for one
+ * epoch, one file and one set of languages in the whole stack.
  */
 struct native_memo {
 	struct {
@@ -117,7 +117,8 @@ static bool is_in_memory(const struct gather_native *n, uint32_t node, uint64_t 
 
 /*
  * Returns true for code that the interpreter generated itself, for the function of the language outside it:
- * all code in memory in PHP and Ruby; in Python, where libraries generate code, too, the trampolines of -X perf.
+ * all code in memory in PHP and Ruby; in Python, where libraries generate code, too, the trampolines of -X
+ * perf.
  */
 static bool is_generated(const struct gather_native *n, uint32_t node, const struct capture_symbol *s, uint64_t epoch,
 			 uint8_t languages)

@@ -33,7 +33,10 @@ static size_t before_digits(struct slice s)
 	return n;
 }
 
-/* A hidden class's name ends in "+0x" or "/0x" and an address, an anonymous class's of JDK 8 in "/" and digits. */
+/*
+ * A hidden class's name ends in "+0x" or "/0x" and an address, an anonymous class's of JDK 8 in "/" and
+ * digits.
+ */
 static struct slice without_address(struct slice s)
 {
 	size_t n = s.n;

@@ -4,8 +4,8 @@
  *	java_class_name(&out, class);		// "java/util/HashMap$Node": "java.util.HashMap$Node"
  *	java_source_path(&out, class, file);	// "java/util/HashMap.java"
  *
- * Classes that are made at run time have numbers in their names, which differ between runs: a place in memory,
- * or how many were made before. They are left out, so that profiles of two runs can be compared:
+ * Classes that are made at run time have numbers in their names, which differ between runs: a place in
+ * memory, or how many were made before. They are left out, so that profiles of two runs can be compared:
  * "Task$$Lambda$14+0x0000000800c03" is "Task$$Lambda".
  *
  * Texts are modified UTF-8 (Java Virtual Machine Specification, 4.4.7), and the results are UTF-8. On lack of

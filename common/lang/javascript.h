@@ -121,9 +121,9 @@ enum javascript_part {
 };
 
 /*
- * The position of a mark (lang_mark.at). Interpreted: bytes from the first bytecode. Compiled code: bytes from
- * the first instruction to the one that runs; for a return address, to the byte before it. Without code:
- * LANG_MARK_AT.
+ * The position of a mark (lang_mark.at). Interpreted: bytes from the first bytecode. Compiled code: bytes
+ * from the first instruction to the one that runs; for a return address, to the byte before it. Without
+ * code: LANG_MARK_AT.
  */
 
 #endif

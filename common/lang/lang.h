@@ -23,7 +23,10 @@ enum lang_kind {
 	LANG_KINDS
 };
 
-/* Are its frames machine frames, which its program walks and marks? Otherwise they have a chain of their own. */
+/*
+ * Are its frames machine frames, which its program walks and marks? Otherwise they have a chain of their
+ * own.
+ */
 static inline int lang_is_walked(__u32 kind)
 {
 	return kind == LANG_JAVASCRIPT || kind == LANG_JAVA;
@@ -138,8 +141,9 @@ enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4, LANG_PIECES };
 #define LANG_RECORD_CODE (1u << 31)
 
 /*
- * Compiled code at first sight: from a position in it to functions and positions in them. Java: the code of one
- * place, n struct lang_place, innermost first. JavaScript: see javascript.h. Only the first n bytes are sent.
+ * Compiled code at first sight: from a position in it to functions and positions in them. Java: the code of
+ * one place, n struct lang_place, innermost first. JavaScript: see javascript.h. Only the first n bytes are
+ * sent.
  */
 struct lang_code {
 	__u32 language; /* with LANG_RECORD_CODE */

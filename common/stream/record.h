@@ -550,9 +550,9 @@ const struct record_desc *record_desc(uint32_t type);
 
 /*
  * Decode or encode the body of one record by the table. *time is the last time in the block; both update it.
- * Decoding returns false if the body ends before desc.least fields do, and makes bytes after the known fields the
- * tail. Slices in r point into body. Not for FRAME, NODE and SAMPLE, which are coded as runs (batch.h,
- * writer.c).
+ * Decoding returns false if the body ends before desc.least fields do, and makes bytes after the known
+ * fields the tail. Slices in r point into body. Not for FRAME, NODE and SAMPLE, which are coded as runs
+ * (batch.h, writer.c).
  */
 bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t *time);
 void record_encode(struct buf *out, const struct record *r, uint64_t *time);

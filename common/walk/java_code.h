@@ -144,7 +144,10 @@ WALK_FN __u64 java_block(WALK_ENV env, __u64 map, __u64 at)
 	return ~0ull;
 }
 
-/* Returns all bits set if the address is in the heap. Without a branch: each one doubles the verifier's work. */
+/*
+ * Returns all bits set if the address is in the heap. Without a branch: each one doubles the verifier's
+ * work.
+ */
 static WALK_INLINE __u64 java_heap_mask(const struct java_heap *h, __u64 address)
 {
 	__u64 out = ((address - h->start) | (h->end - 1 - address)) >> 63;
@@ -170,7 +173,10 @@ static WALK_INLINE __u64 java_find_block(WALK_ENV env, const struct java_walk *j
 	return at == ~0ull ? 0 : start + (at << (j->p.shift & 31));
 }
 
-/* Reads a block's header and its blob. At the end of the heap there may be less than the whole of an nmethod. */
+/*
+ * Reads a block's header and its blob. At the end of the heap there may be less than the whole of an
+ * nmethod.
+ */
 static WALK_INLINE int java_read_blob(WALK_ENV env, struct java_walk *j, const struct java_layout *y,
 				      __u64 block)
 {

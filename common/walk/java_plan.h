@@ -129,8 +129,8 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 }
 
 /*
- * Lists places above the return barrier. At rsp is the entry of the continuation; rbp and the return address of
- * the carrier follow it. Once the barrier has made room on the stack, only rbp still leads there.
+ * Lists places above the return barrier. At rsp is the entry of the continuation; rbp and the return address
+ * of the carrier follow it. Once the barrier has made room on the stack, only rbp still leads there.
  */
 static WALK_INLINE void java_plan_barrier(struct java_walk *j, const struct walk *w,
 					  const struct java_layout *y)
@@ -154,15 +154,18 @@ static WALK_INLINE int java_read_method(WALK_ENV env, __u64 method)
 }
 
 /*
- * Lists places for a method that the interpreter enters. Its frame is not whole yet: the method is in rbx, and
- * the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame. Returns false
- * if it enters none.
+ * Lists places for a method that the interpreter enters. Its frame is not whole yet: the method is in rbx,
+ * and the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame.
+ * Returns false if it enters none.
  */
 static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const struct walk *w, __u64 code)
 {
 	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], sender = w->regs[13];
 
-	/* r13 is the bytecode's address elsewhere, except at a return: mov -16(%rbp),%rsp; movq $0,-16(%rbp) */
+	/*
+	 * r13 is the bytecode's address elsewhere, except at a return: mov -16(%rbp),%rsp; movq
+	 * $0,-16(%rbp)
+	 */
 	if (sender - sp >= JAVA_FRAME_SPAN || (sender & 7) || (__u32)code == 0xf0658b48 ||
 	    (__u32)code == 0xf045c748 || !java_read_method(env, w->regs[UNWIND_RBX]))
 		return 0;
@@ -182,8 +185,8 @@ static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const 
 }
 
 /*
- * Lists the place for a method that the interpreter leaves: pop %r13; mov %rbx,%rsp; jmp *%r13. Returns false if
- * it does not leave one.
+ * Lists the place for a method that the interpreter leaves: pop %r13; mov %rbx,%rsp; jmp *%r13. Returns
+ * false if it does not leave one.
  */
 static WALK_INLINE int java_plan_exit(struct java_walk *j, const struct walk *w, __u64 code)
 {

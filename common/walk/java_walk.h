@@ -3,12 +3,13 @@
  * wrappers, stubs and adapters. There are no tables of this code, but the JVM describes it in its own data
  * (common/lang/java.h). The same source is compiled into the BPF program and for the host, as walk.h.
  *
- * Include it after walk.h, which calls java_step by WALK_LANG_STEP, and define the functions that are declared
- * below without a body. At the start of each walk call java_begin.
+ * Include it after walk.h, which calls java_step by WALK_LANG_STEP, and define the functions that are
+ * declared below without a body. At the start of each walk call java_begin.
  *
  * A step has three parts: find the blob of code that contains the pc; list where the caller's frame may be;
- * try these places in turn. A place is right if its return address follows a call instruction. The interpreter
- * and the return barrier are entered by other ways than calls, so their addresses are good anywhere.
+ * try these places in turn. A place is right if its return address follows a call instruction. The
+ * interpreter and the return barrier are entered by other ways than calls, so their addresses are good
+ * anywhere.
  *
  * Sources: OpenJDK, frame_x86.hpp, frame_x86.inline.hpp (frames), codeHeap in memory/heap.cpp (segment map),
  * c1_LIRAssembler_x86.cpp, x86_64.ad (prologues, epilogues).

@@ -9,8 +9,8 @@
  *	java_procs_gone(js, p);
  *	java_procs_free(js);
  *
- * A layout is published once for all processes that have it. Each process is read on its own all the same: one
- * that lies is wrong about itself only.
+ * A layout is published once for all processes that have it. Each process is read on its own all the same:
+ * one that lies is wrong about itself only.
  */
 #ifndef CPROF_RECORD_LANG_JAVA_PROCS_H
 #define CPROF_RECORD_LANG_JAVA_PROCS_H
@@ -34,8 +34,8 @@ void java_procs_gone(struct java_procs *js, const struct proc *p);
 /* All functions were forgotten: the programs send those that still run again. */
 void java_procs_restart(struct java_procs *js);
 /*
- * Asks due questions, and publishes answers. Never waits. If a JVM is refused for a new reason, and complaint is
- * empty, appends a sentence.
+ * Asks due questions, and publishes answers. Never waits. If a JVM is refused for a new reason, and
+ * complaint is empty, appends a sentence.
  */
 void java_procs_step(struct java_procs *js, uint64_t now, struct buf *complaint);
 

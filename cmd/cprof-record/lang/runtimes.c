@@ -201,8 +201,8 @@ static bool is_built_in(const struct lang_function *f)
 }
 
 /*
- * Finds where the text of a script is in the interpreter's file, as linked. With width 0, the text is there, but
- * its address is not known: up to Node.js 18, V8 may have a copy of the text.
+ * Finds where the text of a script is in the interpreter's file, as linked. With width 0, the text is there,
+ * but its address is not known: up to Node.js 18, V8 may have a copy of the text.
  */
 static struct script_place find_place(const struct runtimes *r, const struct lang_function *f)
 {
