@@ -1,6 +1,6 @@
 #!/bin/sh
-# cprof-record: programs that look like JVMs and hold hostile data cost little, are refused with a sentence, and
-# neither stop nor harm the recording.
+# cprof-record: programs that look like JVMs and hold hostile data cost little, are refused with a sentence,
+# and neither stop nor harm the recording.
 # shellcheck disable=SC2154 # lib.sh sets tmp
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all

@@ -42,28 +42,33 @@ ok "the judge notices wrong lines ($(count all bad))" \
 	[ $(($(count all bad) * 2)) -ge "$(count all pairs)" ]
 
 f=$tmp/all.folded
+start='(_*clone3*;)?start_thread;.*;JavaCalls::call_virtual'
 like "a thread begins in native code and in Thread.run" "$(grep -m 1 '^recursion;.*descend' "$f")" \
-	'^recursion;(_*clone3*;)?start_thread;.*;JavaCalls::call_virtual;.*;java\.lang\.Thread\.run;.*Known\.repeat;'
+	"^recursion;$start;.*;java\.lang\.Thread\.run;.*Known\.repeat;"
 is "recursion has each of its frames" \
 	"$(grep '^recursion;.*descend;Known.spin ' "$f" | head -n 1 | grep -o 'Known.descend;' | wc -l)" 61
 is "lambdas have a name that the next run has too" \
-	"$(grep '^lambdas;' "$f" | grep -o 'Known\.lambda;[^;]*;' | sort -u)" 'Known.lambda;Known$$Lambda.applyAsInt;'
+	"$(grep '^lambdas;' "$f" | grep -o 'Known\.lambda;[^;]*;' | sort -u)" \
+	'Known.lambda;Known$$Lambda.applyAsInt;'
 like "an inherited method is that of its class" "$(grep -m 1 'Known\.area;' "$f")" \
 	'Known\.interfaces;Known\.area;Known\$(Square|Circle|Line|Point)\.area'
 like "native code is called by its method" "$(grep -m 1 'Deflater\.deflateBytesBytes;' "$f")" \
 	'Known\.deflate;.*Deflater\.deflateBytesBytes;Java_java_util_zip_Deflater_deflateBytesBytes'
+invoke='java\.lang\.reflect\.Method\.invoke;.*invoke0;.*Reflection::invoke_method'
 like "  and calls Java" "$(grep -m 1 '^reflection;.*Known.target' "$f")" \
-	'Known\.reflection;java\.lang\.reflect\.Method\.invoke;.*invoke0;.*Reflection::invoke_method;.*;Known\.target;Known\.spin'
+	"Known\.reflection;$invoke;.*;Known\.target;Known\.spin"
 unlike "no name has an address" "$(cat "$f")" '[+/]0x0*[1-9a-f]+[0-9a-f]*\.'
 
 record shares 499 Known 2500 shares
-cprof-sym <"$tmp/shares.bin" 2>/dev/null | cprof-fold --from 1 >"$tmp/shares.folded" # the interpreter's rounds are slow
+# --from: the interpreter's rounds are slow
+cprof-sym <"$tmp/shares.bin" 2>/dev/null | cprof-fold --from 1 >"$tmp/shares.folded"
 awk '
 	FILENAME ~ /out$/ { want[$1] = $2; all += $2; next }
 	/Known\.(fifty|thirty|twenty)/ { match($0, /Known\.(fifty|thirty|twenty)/)
 		got[substr($0, RSTART + 6, RLENGTH - 6)] += $NF; total += $NF }
 	END { for (m in want) { d = 100 * got[m] / total - 100 * want[m] / all; d = d < 0 ? -d : d
-		if (d > most) most = d }; printf "%.1f\n", most }' "$tmp/shares.out" "$tmp/shares.folded" >"$tmp/most"
+		if (d > most) most = d }; printf "%.1f\n", most }' \
+	"$tmp/shares.out" "$tmp/shares.folded" >"$tmp/most"
 ok "methods have their shares of counted work, within 6 points ($(cat "$tmp/most"))" \
 	awk '{ exit $1 > 6 }' "$tmp/most"
 cprof-sym <"$tmp/shares.bin" 2>/dev/null | cprof-fold -l >"$tmp/lines"

@@ -29,7 +29,8 @@ for cc in cc musl-gcc; do
 		$cc -O1 -DKEYED -rdynamic -o "$tmp/keyed" "$top/tests/loads/phphostile.c" 2>"$tmp/err"; then
 		cprof-record -q -F 999 -o "$tmp/c.bin" -- "$tmp/keyed" 0.05 >"$tmp/kinds"
 		is "one that looks thread-safe, by $cc" "$(cat "$tmp/kinds")" 16
-		like "  has frames" "$(cprof-fold --native none "$tmp/c.bin" 2>/dev/null)" '^keyed;sound;sound [1-9]'
+		like "  has frames" "$(cprof-fold --native none "$tmp/c.bin" 2>/dev/null)" \
+			'^keyed;sound;sound [1-9]'
 	else
 		skip "one that looks thread-safe, by $cc" "there is no $cc"
 	fi

@@ -125,7 +125,8 @@ fi
 # Otherwise a script that runs it, as tests/lang/fetch makes
 if [ "$(od -An -tx1 -N4 "$(readlink -f "$python")" | tr -d ' ')" = 7f454c46 ]; then
 	cp "$(readlink -f "$python")" "$tmp/gone"
-	cprof-record -q -F 999 -o "$tmp/gone.bin" -- sh -c '"$0/gone" "$0/fork.py" & rm "$0/gone"; wait' "$tmp"
+	cprof-record -q -F 999 -o "$tmp/gone.bin" -- \
+		sh -c '"$0/gone" "$0/fork.py" & rm "$0/gone"; wait' "$tmp"
 	like "a deleted interpreter has frames" \
 		"$(cprof-fold --native none "$tmp/gone.bin" 2>/dev/null | grep -m 1 in_child)" 'in_child'
 fi

@@ -150,7 +150,8 @@ Work#run;Work#middle;Work#leaf"
 	is "  with the same shares, within 5 points" \
 		"$(paste -d ' ' "$tmp/probes" "$tmp/walk" |
 			awk '{ d = $1 - $3; if (d > 5 || d < -5) print }')" ""
-	like "  and the slow-down is printed" "$err" 'which ran at least [0-9]+\.[0-9] times as long \([0-9.]+ s\)'
+	like "  and the slow-down is printed" "$err" \
+		'which ran at least [0-9]+\.[0-9] times as long \([0-9.]+ s\)'
 else
 	skip "Ruby's methods" "there is no $ruby with call probes"
 fi

@@ -7,7 +7,8 @@ mkdir "$app" || exit 1
 # units: 6 each line, up to the fourth
 printf 'line1\nline2\nline3\nline4\n' >"$app/a.js"
 printf 'l\303\244ne1\nli\360\237\230\200\nline3\n' >"$app/wide.js"	# the face is two units
-printf '\357\273\277one\r\ntwo\rthree\342\200\250four\n' >"$app/ends.js"	# a mark; four kinds of line ends
+# a mark; four kinds of line ends
+printf '\357\273\277one\r\ntwo\rthree\342\200\250four\n' >"$app/ends.js"
 printf 'x\ny\n' >"$app/a b.js"
 
 # capture: a capture with the scripts on stdin, "ID PATH UNITS FILE OFFSET WIDTH", and at each position of $at
@@ -25,13 +26,16 @@ END
 	n=0
 	while read -r script path units file offset width; do
 		path=$(echo "$path" | tr '|' ' ')
-		echo "script id=$script language=javascript process=0 path=\"$path\" units=$units file=$file offset=$offset width=$width"
+		echo "script id=$script language=javascript process=0 path=\"$path\"" \
+			"units=$units file=$file offset=$offset width=$width"
 		for position in $at; do
 			n=$((n + 1))
 			echo "function id=$n script=$script name=\"\" line=0 flags=0 start=$((position + 1))"
-			echo "lang-frame id=$n process=1 language=javascript function=$n line=0 state=ok tier=none inlined=0 position=$((position + 1))"
+			echo "lang-frame id=$n process=1 language=javascript function=$n line=0" \
+				"state=ok tier=none inlined=0 position=$((position + 1))"
 			echo "node id=$((n + 15)) parent=0 frame=$n"
-			echo "sample time=$((n + 10)) event=1 cpu=0 thread=1 user=$((n + 15)) kernel=0 weight=1"
+			echo "sample time=$((n + 10)) event=1 cpu=0 thread=1" \
+				"user=$((n + 15)) kernel=0 weight=1"
 		done
 	done
 	echo flush
@@ -54,8 +58,10 @@ is "  there is no complaint" "$(grep -c 'lines of' "$tmp/err")" 0
 echo "1 $app/a.js 25 0 0x0 0" | capture | sym
 is "a text of another length has no lines" "$(lines)" ""
 is "  and says so" "$(status_of)" changed
-like "  in the summary, too" "$(cat "$tmp/err")" 'lines of 0 of 5 frames of scripts found; none: 5 in .*a.js \(changed\)$'
-is "  its functions keep their positions" "$(cprof-fold -l "$tmp/c" | tail -n 1)" "node;(anonymous) a.js@6 (a.js) 1"
+like "  in the summary, too" "$(cat "$tmp/err")" \
+	'lines of 0 of 5 frames of scripts found; none: 5 in .*a.js \(changed\)$'
+is "  its functions keep their positions" "$(cprof-fold -l "$tmp/c" | tail -n 1)" \
+	"node;(anonymous) a.js@6 (a.js) 1"
 echo "1 $app/none.js 24 0 0x0 0" | capture | sym
 is "nor has one that is gone" "$(lines)$(status_of)" no-file
 for path in '' evalmachine.anonymous node:fs; do
@@ -100,7 +106,8 @@ if ${CC:-cc} -no-pie -Wl,--build-id=0x0d0d0d0d0d0d0d0d -o "$app/node" "$tmp/node
 	echo "1 node:fs 6 1 $(address latin) 1" | capture >"$tmp/text"
 	sym <"$tmp/text"
 	is "lines by the interpreter's file" "$(lines)" "1 2 3 "
-	like "  which is the source" "$(cprof-dump "$tmp/c" | grep '^script-source')" "status=ok path=\"$app/node\"\$"
+	like "  which is the source" "$(cprof-dump "$tmp/c" | grep '^script-source')" \
+		"status=ok path=\"$app/node\"\$"
 	is "  the name is a place" "$(cprof-fold "$tmp/c" | tail -n 1)" "node;(anonymous) node:fs:3 1"
 	echo "1 node:fs 6 1 $(address wide) 2" | capture | sym
 	is "with units of two bytes" "$(lines)" "1 2 3 "

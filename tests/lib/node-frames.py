@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Reads a capture as cprof-dump's text, and compares its frames of JavaScript with what a program knows.
 
-	shares CAPTURE FILE			share of the samples in FILE's functions, by innermost function: NAME PERCENT
-	lines CAPTURE FILE			NAME:LINE:TIER:INLINED of each frame in the file
-	map CAPTURE MAP				compiled functions that V8's own perf map has, too: "right N", "wrong N", ...
-	churn CAPTURE LOG			samples while a logged function ran: "right N", "wrong N", "none N"
+	shares CAPTURE FILE	share of the samples in FILE's functions, by innermost function: NAME PERCENT
+	lines CAPTURE FILE	NAME:LINE:TIER:INLINED of each frame in the file
+	map CAPTURE MAP		compiled functions that V8's own perf map has, too: "right N", "wrong N", ...
+	churn CAPTURE LOG	samples while a logged function ran: "right N", "wrong N", "none N"
 """
 import bisect
 import collections
@@ -75,8 +75,8 @@ def lines(capture, path):
     found = set()
     for frame in capture.frames.values():
         if frame["function"] != "0" and capture.path(frame) == path and frame["position"] != "0":
-            found.add("%s:%d:%s:%s" % (capture.name(frame), line_of(path, int(frame["position"])), frame["tier"],
-                                       frame["inlined"]))
+            found.add("%s:%d:%s:%s" % (capture.name(frame), line_of(path, int(frame["position"])),
+                                       frame["tier"], frame["inlined"]))
     print("\n".join(sorted(found)))
 
 
@@ -85,13 +85,15 @@ def perf_map(capture, file):
     known = set()
     for line in open(file, encoding="utf-8", errors="replace"):
         entry = line.rstrip("\n").split(" ", 2)[2]
-        m = re.match(r"(?:JS|LazyCompile|Function|Eval|Script):[o']*[~^+*]?(.*?) ?((?:/|file:|node:)\S*?):(\d+)(?::\d+)?$", entry)
+        m = re.match(r"(?:JS|LazyCompile|Function|Eval|Script):[o']*[~^+*]?(.*?) ?"
+                     r"((?:/|file:|node:)\S*?):(\d+)(?::\d+)?$", entry)
         if m:
             known.add((m.group(1), m.group(2), int(m.group(3))))
     counts, wrong = collections.Counter(), []
     for frame in capture.frames.values():
         path = capture.path(frame) if frame["function"] != "0" else ""
-        if not path.startswith("/") or frame["tier"] not in ("baseline", "optimized") or frame["inlined"] == "1":
+        if (not path.startswith("/") or frame["tier"] not in ("baseline", "optimized")
+                or frame["inlined"] == "1"):
             continue
         start = int(capture.functions[frame["function"]]["start"])
         key = (capture.name(frame), path, line_of(path, start))

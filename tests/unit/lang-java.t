@@ -40,7 +40,8 @@ for home in /usr/lib/jvm/*; do
 	17) row="compile-id 304 deopt 128 deopt-as 0 orig-pc 300 method 112 frame-size 28 frame-done 20
 		code-begin 32 code-end 40 code 0 blob-name 96 const-bytes 48 const-pool 8 const-words 24
 		const-flags 28 const-code 32 const-name 34 const-signature 36 pool-bytes 72 pool-source 54
-		klass-name 24 symbol-length 4 symbol-body 6 const 8 bcp-slot 8 u5-more 0 debug 1 metadata-as 0" ;;
+		klass-name 24 symbol-length 4 symbol-body 6 const 8 bcp-slot 8 u5-more 0 debug 1
+		metadata-as 0" ;;
 	25) row="compile-id 212 deopt 176 deopt-as 1 orig-pc 208 method 80 frame-size 44 frame-done 54
 		code-begin 36 code-end 40 code 1 blob-name 8 const-bytes 56 bcp-slot 8
 		u5-more 1 debug 2 metadata-as 2 entry-bytes 64" ;;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# V8 is found in a file: made ones with the metadata of Node.js 16 to 26, that of this machine, and damaged ones.
+# V8 is found in a file: made ones with the metadata of Node.js 16 to 26, that of this machine, and damaged
+# ones.
 . "$(dirname "$0")/../lib/lib.sh"
 find=$BUILD/tests/lang-javascript
 data=$tests/data/javascript
@@ -12,13 +13,16 @@ numbers() {
 # made NODE [SED]: a library with the metadata of this version, changed by SED
 made() {
 	awk -v node="$1" 'NR == 1 { for (i = 2; i <= NF; i++) if ($i == node) at = i; next }
-		$at != "-" { print "const int v8dbg_" $1 " = " $at ";" }' "$data/metadata.txt" | sed "${2:-}" >"$tmp/made.c"
+		$at != "-" { print "const int v8dbg_" $1 " = " $at ";" }' "$data/metadata.txt" |
+		sed "${2:-}" >"$tmp/made.c"
 	read -r major minor <<END
 $(numbers "$1")
 END
 	cat >>"$tmp/made.c" <<END
 int _ZN2v88internal7Version6major_E = $major, _ZN2v88internal7Version6minor_E = $minor;
-const unsigned char _ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+const unsigned char _ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE[12] = {
+	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+};
 void Builtins_First(void) { }
 void Builtins_InterpreterEntryTrampoline(void) { }
 void Builtins_WideHandler(void) { }
@@ -37,7 +41,8 @@ if made 20; then
 	done
 	like "lengths of bytecodes" "$("$find" "$tmp/made.so")" '^bytecodes 4 lengths 78$'
 	is "ranges of the builtins" "$("$find" "$tmp/made.so" | grep -c '^range [1-9]')" 3
-	strip "$tmp/made.so" && like "  a stripped file has its exported ones" "$("$find" "$tmp/made.so")" 'usable 1$'
+	strip "$tmp/made.so" &&
+		like "  a stripped file has its exported ones" "$("$find" "$tmp/made.so")" 'usable 1$'
 	# changes that make it useless, but not another program
 	while read -r text change; do
 		made 24 "$change"
@@ -59,7 +64,8 @@ fi
 node=$(command -v node) && node=$(readlink -f "$node")
 if [ -n "$node" ] && [ "$(od -An -tx1 -N4 "$node" | tr -d ' ')" = 7f454c46 ] &&
 	"$find" "$node" >"$tmp/node"; then
-	version=$(node -e 'const v = process.versions.v8.split("."); console.log((v[0] << 16 | v[1] << 8).toString(16))')
+	version=$(node -e 'const v = process.versions.v8.split(".");
+		console.log((v[0] << 16 | v[1] << 8).toString(16))')
 	is "the Node.js of this machine" "$(head -n 1 "$tmp/node")" "version $version usable 1"
 	like "  has its bytecodes" "$(cat "$tmp/node")" '^bytecodes [1-9][0-9][0-9] lengths [1-9][0-9]{3}$'
 	like "  and its builtins" "$(cat "$tmp/node")" '^range [1-9][0-9]{6}$'
