@@ -29,8 +29,8 @@ static struct lang_mark mark_at(const struct marking *m, int i)
 /* Is this mark of frame i of the stack? */
 static bool is_of(const struct lang_mark *mark, const struct user_stack *s, int i)
 {
-	if (mark->at & LANG_MARK_FP)
-		return i >= s->finished && s->fps[i] == mark->key;
+	if (mark->at & LANG_MARK_FP) /* functions without a frame have their caller's rbp, too */
+		return i >= s->finished && s->fps[i] == mark->key && (i + 1 == s->n || s->fps[i + 1] != mark->key);
 	return mark->key == (uint32_t)i;
 }
 
