@@ -239,7 +239,7 @@ WALK_FN int javascript_mark(__u32 unused)
 	by_fp = note->flags & JS_BY_FP ? LANG_MARK_FP : 0;
 	key = note->key;
 	id = note->flags & JS_NO_FRAME && note->array ? js_shared(note->array, 0) : js_function_of(l, im, note->function);
-	if (id == 0)
+	if (id == 0 || (id == -LANG_STATE_UNREADABLE && by_fp))
 		return 1;
 	if (id < 0)
 		return lang_mark_frame(l, key, 0, -id, by_fp);

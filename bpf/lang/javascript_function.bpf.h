@@ -427,11 +427,11 @@ WALK_FN int js_shared(__u64 pointer, __u64 map)
 	return known && known->sign == sign ? (int)known->id : js_describe(sign, map);
 }
 
-/* The same by a JSFunction. */
+/* The same by a JSFunction. An unreadable one is none: other code has its frame pointer for other purposes. */
 static __always_inline int js_function_of(struct lang_walk *l, const struct lang_image *im, __u64 pointer)
 {
 	if (!js_read(l->bytes, JS_FUNCTION_READ, pointer))
-		return -LANG_STATE_UNREADABLE;
+		return 0;
 	return js_shared(lang_field(l, im->at[JS_FUNCTION_SHARED]), lang_field(l, 0));
 }
 
