@@ -64,7 +64,7 @@ WALK_FN int java_plan_leaf(WALK_ENV env, __u64 pc)
 		java_add(j, sp + j->frame_size, 0);
 	else if (early || java_is_return(code[1]) || (code[0] >> 56 == 0x5d && (code[1] & 0xff) == 0xe9))
 		java_add(j, sp + 8, 0);
-	else if ((code[1] & 0xff) == 0x5d && /* pop %rbp, and return or jump to what throws on */
+	else if ((code[1] & 0xff) == 0x5d && /* pop %rbp, and ret or jmp to a stub */
 		 (java_is_return(code[1] >> 8) || (code[1] >> 8 & 0xff) == 0xe9))
 		java_add(j, sp + 16, JAVA_BP_SAVED);
 	java_add(j, sp + j->frame_size, JAVA_BP_SAVED);

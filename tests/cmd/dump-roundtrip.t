@@ -85,5 +85,6 @@ is "a capture of minor version 4" "$(cprof-fold -l "$tmp/old.bin" 2>"$tmp/err")"
 is "  without a word" "$(cat "$tmp/err")" ""
 like "  as text, with the fields that it lacks" "$(cprof-dump "$tmp/old.bin")" ' start=0$'
 cprof-dump "$tmp/old.bin" | sed -e 's/ tier=none.*//' -e 's/ start=0//' -e 's/ units=0.*//' >"$tmp/short.txt"
-is "  and from text without them" "$(cprof-dump -r "$tmp/short.txt" | cprof-dump)" "$(cprof-dump "$tmp/old.bin")"
+is "  and from text without them" \
+	"$(cprof-dump -r "$tmp/short.txt" | cprof-dump)" "$(cprof-dump "$tmp/old.bin")"
 done_testing

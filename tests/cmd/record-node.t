@@ -19,7 +19,8 @@ frames() {
 # number KEY TEXT: the number after the word
 number() { printf '%s\n' "$2" | sed -n "s/.*$1 \\([0-9]*\\).*/\\1/p"; }
 
-# Before the recorder has read the file of the interpreter, samples have no names: not-yet. A first process waits.
+# Before the recorder has read the file of the interpreter, samples have no names: not-yet. A first process
+# waits.
 status "a program of known shares" 0 sh -c 'cprof-record -q -F 999 -o "$0/known.bin" -- sh -c \
 	"\"\$0\" \"\$1/inlined.js\" 1; \"\$0\" \"\$1/known.js\" 0.25 >\"\$2\"" "$1" "$2" "$0/program"' \
 	"$tmp" "$node" "$loads"
@@ -69,7 +70,11 @@ done
 
 cat >"$tmp/workers.js" <<'END'
 const { Worker, isMainThread } = require('worker_threads');
-function spin(ms) { let x = 0; for (const end = Date.now() + ms; Date.now() < end;) x = (x * 31 + 7) % 1000003; return x; }
+function spin(ms) {
+	let x = 0;
+	for (const end = Date.now() + ms; Date.now() < end;) x = (x * 31 + 7) % 1000003;
+	return x;
+}
 function inMain(ms) { return spin(ms); }
 function inWorker(ms) { return spin(ms); }
 if (isMainThread) {
@@ -80,7 +85,8 @@ if (isMainThread) {
 }
 END
 cprof-record -q -F 999 -o "$tmp/workers.bin" -- "$node" "$tmp/workers.js"
-got=$(cprof-fold --native none "$tmp/workers.bin" 2>/dev/null | grep -oE ';in(Main|Worker);spin' | sort -u | tr -d '\n')
+got=$(cprof-fold --native none "$tmp/workers.bin" 2>/dev/null |
+	grep -oE ';in(Main|Worker);spin' | sort -u | tr -d '\n')
 is "threads of their own have names" "$got" ";inMain;spin;inWorker;spin"
 
 cat >"$tmp/short.js" <<'END'
@@ -93,7 +99,8 @@ cprof-sym <"$tmp/short.bin" 2>/dev/null | cprof-fold --native all --from 2 >"$tm
 named=$(awk '/Invoke;/ { n = $NF; all += n
 		if ($0 !~ /Builtins_InterpreterEntryTrampoline|\[anon\]|\[javascript: /) good += n }
 	END { printf "%d", all ? 1000 * good / all : 0 }' "$tmp/short")
-ok "short processes: 97 % of the stacks that run JavaScript have all names ($named of 1000)" [ "$named" -ge 970 ]
+ok "short processes: 97 % of the stacks that run JavaScript have all names ($named of 1000)" \
+	[ "$named" -ge 970 ]
 
 cat >"$tmp/wait.js" <<'END'
 const fs = require('fs'), cell = new Int32Array(new SharedArrayBuffer(4));
@@ -104,9 +111,11 @@ for (const end = Date.now() + 1000; Date.now() < end;) {
 	writer();
 }
 END
-if cprof-record -q --off-cpu -e syscalls:sys_enter_write -o "$tmp/wait.bin" -- "$node" "$tmp/wait.js" 2>"$tmp/err"; then
+if cprof-record -q --off-cpu -e syscalls:sys_enter_write -o "$tmp/wait.bin" -- \
+	"$node" "$tmp/wait.js" 2>"$tmp/err"; then
 	like "waits have frames" \
-		"$(cprof-fold --native none --event off-cpu:sleep "$tmp/wait.bin" 2>/dev/null | grep -m 1 waiter)" \
+		"$(cprof-fold --native none --event off-cpu:sleep "$tmp/wait.bin" 2>/dev/null |
+			grep -m 1 waiter)" \
 		';waiter'
 	like "other events have frames" \
 		"$(cprof-fold --native none --event syscalls:sys_enter_write "$tmp/wait.bin" 2>/dev/null |

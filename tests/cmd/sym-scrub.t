@@ -79,7 +79,7 @@ string id=5 text="known_before"
 symbol frame=1 from=0 level=0 source=dynsym name=5 offset=3 file=9 line=77
 source file=5 status=no-file kind=none path="/usr/local/bin/hush-own"
 script id=1 language=python process=1 path="/home/hush/app.py" units=0 file=0 offset=0x0 width=0
-script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py" units=0 file=0 offset=0x0 width=0
+script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py"
 script id=3 language=ruby process=1 path="hush.rb" units=0 file=0 offset=0x0 width=0
 script id=4 language=python process=1 path="<string>" units=0 file=0 offset=0x0 width=0
 function id=1 script=1 name="App.work" line=3 flags=0 start=0
