@@ -207,7 +207,7 @@ static void complete_types(struct reading *r)
 	if (at[JS_TYPE_FUNCTION_FIRST] == JS_NO_TYPE && r->type_function > 0 &&
 	    r->type_function < JS_NO_TYPE) {
 		at[JS_TYPE_FUNCTION_FIRST] = (uint32_t)r->type_function;
-		at[JS_TYPE_FUNCTION_LAST] = (uint32_t)r->type_function + 14; /* functions and constructors */
+		at[JS_TYPE_FUNCTION_LAST] = (uint32_t)r->type_function + 15; /* functions and constructors */
 	}
 }
 
