@@ -79,7 +79,7 @@ like "waits have the calls" \
 "$load" until "$tmp/there" >"$tmp/program" &
 program=$!
 until_true grep -q calls "/proc/$program/comm"
-cprof-record -F 1999 -U --usdt-stacks python -p $program -o "$tmp/middle.bin" 2>"$tmp/err" &
+cprof-record -F 1999 -U --usdt-stacks "python:$load" -p $program -o "$tmp/middle.bin" 2>"$tmp/err" &
 recorder=$!
 # sampled: are there 60 samples by now?
 sampled() { [ "$(cprof-dump "$tmp/middle.bin" 2>/dev/null | grep -c '^sample ')" -ge 60 ]; }
@@ -190,6 +190,7 @@ python --max-cost 1% -- $load:2:mutually exclusive
 python --engine perf -- $load:2:requires the BPF engine
 python --unwind fp -- $load:2:requires unwinding by tables
 ruby -- $load:1:has no call probes of ruby
+ruby -p $$:1:with -p, name the file
 END
 status "a file that has none" 1 cprof-record --usdt-stacks python:/etc/passwd -o "$tmp/none.bin" -- "$load"
 like "  with a reason" "$(cat "$tmp/err")" '/etc/passwd has no call probes of python'

@@ -138,20 +138,15 @@ static const struct provider *provider_of(const char *text, size_t n)
 	return NULL;
 }
 
-static bool find_file(struct look *l, const char *file, const pid_t *pids, size_t n_pids,
-		      char *const *command)
+static bool find_file(struct look *l, const char *file, char *const *command)
 {
 	if (file)
 		return look_at_file(l, file);
-	for (size_t i = 0; i < n_pids; i++) {
-		if (code_files_of_process(pids[i], look_at_file, l))
-			return true;
-	}
 	return command && code_files_of_command(command[0], look_at_file, l);
 }
 
-enum event_found call_probes_find(struct call_probes **to, const char *text, const pid_t *pids, size_t n_pids,
-				  char *const *command, struct buf *error)
+enum event_found call_probes_find(struct call_probes **to, const char *text, char *const *command,
+				  struct buf *error)
 {
 	const char *colon = strchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : strlen(text);
@@ -172,12 +167,13 @@ enum event_found call_probes_find(struct call_probes **to, const char *text, con
 	c->language = p->language;
 	c->joint = p->joint;
 	c->hint = p->hint;
-	if (!find_file(&(struct look){ c, p }, colon ? colon + 1 : NULL, pids, n_pids, command)) {
+	if (!colon && !command) {
+		buf_printf(error, "with -p, name the file: %s:FILE (/proc/PID/maps lists those of a process)", p->name);
+		return EVENT_REFUSED;
+	}
+	if (!find_file(&(struct look){ c, p }, colon ? colon + 1 : NULL, command)) {
 		buf_printf(error, "%s has no call probes of %s (readelf -n lists those of a file)",
-			   colon    ? colon + 1
-			   : n_pids ? "the code that the processes have mapped"
-				    : "the command, with the libraries that it names,",
-			   p->name);
+			   colon ? colon + 1 : "the command, with the libraries that it names,", p->name);
 		return EVENT_REFUSED;
 	}
 	return probe_find_type(&c->probe, error);

@@ -3,12 +3,12 @@
  *
  *	struct call_probes *c;
  *
- *	if (call_probes_find(&c, "ruby", o->pids, o->n_pids, o->command, &error) != EVENT_FOUND)
+ *	if (call_probes_find(&c, "ruby", o->command, &error) != EVENT_FOUND)
  *		...error is as of event_find...
  *
- * The text is PROVIDER or PROVIDER:FILE. Without a file, the provider is searched in the code that the
- * processes have mapped, or in the command's executable and in the libraries that it needs. Files are opened
- * with the user's rights.
+ * The text is PROVIDER or PROVIDER:FILE. Without a file, the provider is searched in the command's executable
+ * and in the libraries that it needs; for processes that run already (command NULL), the user names the file,
+ * because they choose their own paths. Files are opened with the user's rights.
  */
 #ifndef CPROF_RECORD_CONFIG_CALL_PROBES_H
 #define CPROF_RECORD_CONFIG_CALL_PROBES_H
@@ -39,7 +39,7 @@ struct call_probes {
 };
 
 /* The result lives until the program ends. */
-enum event_found call_probes_find(struct call_probes **to, const char *text, const pid_t *pids, size_t n_pids,
-				  char *const *command, struct buf *error);
+enum event_found call_probes_find(struct call_probes **to, const char *text, char *const *command,
+				  struct buf *error);
 
 #endif

@@ -7,39 +7,9 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/config/probe_spec.h"
-#include "cmd/cprof-record/host/host.h"
 #include "common/elf/parts.h"
 
 enum { SCRIPTS_MOST = 4, LINE = 256 };
-
-bool code_files_of_process(pid_t pid, code_files_fn *look, void *arg)
-{
-	struct buf maps = { 0 }, path = { 0 };
-	char from[64], *rest, *line;
-	const char *last = "";
-	bool found = false;
-
-	snprintf(from, sizeof(from), "/proc/%d/maps", (int)pid);
-	if (!host_read(from, &maps)) {
-		buf_release(&maps);
-		return false;
-	}
-	buf_byte(&maps, '\0');
-	rest = maps.failed ? NULL : (char *)maps.p;
-	while (!found && (line = strsep(&rest, "\n"))) {
-		char *rights = strchr(line, ' '), *name = strchr(line, '/');
-
-		if (!rights || !name || strlen(rights) < 5 || rights[3] != 'x' || strcmp(name, last) == 0)
-			continue;
-		last = name;
-		buf_clear(&path);
-		buf_printf(&path, "/proc/%d/root%s", (int)pid, name);
-		found = !path.failed && look(arg, buf_cstr(&path));
-	}
-	buf_release(&maps);
-	buf_release(&path);
-	return found;
-}
 
 /* Joins a directory and a name. Returns true if such a file can be read; to is its path. */
 static bool is_in(const char *dir, size_t n, const char *name, struct buf *to)

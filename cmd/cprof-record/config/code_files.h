@@ -1,5 +1,5 @@
 /*
- * The files that a process has mapped as code, or that a command will map.
+ * The files that a command will map as code.
  *
  *	if (code_files_of_command(argv, look, arg))
  *		...look has returned true...
@@ -14,8 +14,6 @@
 
 typedef bool code_files_fn(void *arg, const char *path);
 
-/* The paths lead through /proc/PID/root, so they are right for a process with another root. */
-bool code_files_of_process(pid_t pid, code_files_fn *look, void *arg);
 /*
  * The executable, or the interpreter of a script's first line; then the libraries that it names, where the
  * dynamic linker looks first: its own directories, LD_LIBRARY_PATH, and the system's usual ones.

@@ -459,7 +459,7 @@ static void settle_calls(struct options *o)
 
 	if (!o->calls_text)
 		return;
-	found = call_probes_find(&o->calls, o->calls_text, o->pids, o->n_pids, o->command, &error);
+	found = call_probes_find(&o->calls, o->calls_text, o->command, &error);
 	if (found == EVENT_UNKNOWN)
 		cli_usage("invalid --usdt-stacks \"%s\" (expected %s)", o->calls_text, buf_cstr(&error));
 	if (found == EVENT_REFUSED)
