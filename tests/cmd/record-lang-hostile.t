@@ -17,7 +17,7 @@ for p in lang-hostile:python lang-hostile-perl:perl; do
 		"$(grep -c "^lang-frame .*language=$language .*state=ok" "$tmp/x" |
 			awk '{ print ($1 > 0) }')" 1
 	like "  and all others states" \
-		"$(grep '^lang-frame' "$tmp/x" | sed 's/.*state=//' | sort -u | tr '\n' ' ')" \
+		"$(grep '^lang-frame' "$tmp/x" | sed 's/.*state=\([^ ]*\).*/\1/' | sort -u | tr '\n' ' ')" \
 		'^(depth |lost |not-yet |ok |over-budget )*unreadable $'
 	is "  no frame is of another language" \
 		"$(grep '^lang-frame' "$tmp/x" | grep -v " language=$language ")" ""
