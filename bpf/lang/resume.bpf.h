@@ -14,9 +14,13 @@ static __always_inline unsigned int resumed_frame(const struct scratch *s)
 	return (unsigned int)(s->head.user_n - 1);
 }
 
-/* The last address is that of the state: the step from it is still to be made. */
+/*
+ * The last address is that of the state: the step from it is still to be made. On other machines than x86-64
+ * no walk by tables is there to go on with.
+ */
 static __always_inline void resume_walk(WALK_ENV env, struct scratch *s)
 {
+#if defined(__TARGET_ARCH_x86)
 	int end;
 
 	if (s->head.user_by != SAMPLE_BY_TABLE || s->head.user_end != WALK_LANG || s->head.user_n <= 0)
@@ -25,6 +29,10 @@ static __always_inline void resume_walk(WALK_ENV env, struct scratch *s)
 	if (end == WALK_ON)
 		end = walk_up(env);
 	defer_if(env, s, note_end(s, end));
+#else
+	(void)env;
+	(void)s;
+#endif
 }
 
 #endif
