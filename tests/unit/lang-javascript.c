@@ -14,17 +14,23 @@
 #include "common/lang/runtime.h"
 #include "tests/lib/check.h"
 
+/* The bytes stay until the program ends. */
 static struct slice read_file(const char *path)
 {
+	static uint8_t *p;
 	struct slice s = { NULL, 0 };
 	int fd = open(path, O_RDONLY);
 	struct stat st;
-	uint8_t *p;
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !(p = malloc((size_t)st.st_size)))
 		exit(1);
-	for (ssize_t n = 1; n > 0 && s.n<(size_t)st.st_size; s.n += n> 0 ? (size_t)n : 0)
-		n = read(fd, p + s.n, (size_t)st.st_size - s.n);
+	while (s.n < (size_t)st.st_size) {
+		ssize_t n = read(fd, p + s.n, (size_t)st.st_size - s.n);
+
+		if (n <= 0)
+			break;
+		s.n += (size_t)n;
+	}
 	close(fd);
 	s.p = p;
 	return s;
