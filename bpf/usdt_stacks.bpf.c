@@ -21,7 +21,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/probe_arg.bpf.h"
-#include "bpf/usdt_maps.bpf.h"
+#include "bpf/lang/usdt_maps.bpf.h"
 #include "bpf/wanted.bpf.h"
 
 /* Set before loading. */

@@ -1,7 +1,7 @@
 /*
  * The parts of each language's program, which walks the frames of the language, appends them to the sample,
- * and calls the end of the sample. It uses no part of its context, so the loader gives it the type of the program that
- * calls it.
+ * and calls the end of the sample. It uses no part of its context, so the loader gives it the type of the
+ * program that calls it.
  *
  * The includer defines sample_room, and has included percpu.bpf.h or event_ring.bpf.h.
  */

@@ -7,7 +7,7 @@
 #ifndef CPROF_BPF_LANG_PROGRAMS_H
 #define CPROF_BPF_LANG_PROGRAMS_H
 
-#include "bpf/usdt_maps.bpf.h"
+#include "bpf/lang/usdt_maps.bpf.h"
 #include "bpf/lang/program.bpf.h"
 #include "bpf/lang/php.bpf.h"
 #include "bpf/lang/perl.bpf.h"

@@ -1,6 +1,6 @@
 /* The maps of usdt_stacks.bpf.c that the sampling programs read. */
-#ifndef CPROF_BPF_USDT_MAPS_H
-#define CPROF_BPF_USDT_MAPS_H
+#ifndef CPROF_BPF_LANG_USDT_MAPS_H
+#define CPROF_BPF_LANG_USDT_MAPS_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
