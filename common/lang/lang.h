@@ -124,8 +124,6 @@ struct lang_mark {
 #define LANG_MARK_AT ((1u << 28) - 1)
 /* The machine frame at this rbp, of a stack that user space finishes. */
 #define LANG_MARK_FP (1u << 31)
-/* A further frame, called by the one of this key: a function that has not made its machine frame yet. */
-#define LANG_MARK_EXTRA (1u << 30)
 
 /*
  * The coding of a text that was read from an interpreter. Pieces: each begins with 16 bits, its bytes and

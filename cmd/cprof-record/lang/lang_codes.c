@@ -71,9 +71,8 @@ void lang_codes_take(struct lang_codes *cs, const struct lang_code *code)
 
 	if (cs->keys.bytes > 2 * (size_t)CODES_BYTES || cs->by_id.n > 2 * (size_t)CODES_IDS ||
 	    !intern_code(cs, code, &at))
-		cs->lost++; /* its frames have their outer function only */
-	else
-		idmap_set(&cs->by_id, code->id, at);
+		return; /* its frames have their outer function only */
+	idmap_set(&cs->by_id, code->id, at);
 }
 
 /* The code of one place: struct lang_place, innermost first. */

@@ -38,7 +38,6 @@ struct lang_codes {
 	size_t n, cap;
 	struct intern keys; /* contents to index */
 	struct idmap by_id; /* id of the programs to index */
-	uint64_t lost;	    /* code that found no memory, or was beyond the limits */
 	const struct lang_image *images; /* lent: LANG_IMAGES of them */
 	struct level_cache *cache;	 /* NULL: nothing is cached */
 };

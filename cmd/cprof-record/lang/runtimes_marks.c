@@ -15,7 +15,6 @@ struct marking {
 	int n, next;	       /* marks; those before next are placed, or were passed */
 	uint64_t *to;
 	int at;
-	bool named; /* a frame has its function */
 };
 
 static struct lang_mark mark_at(const struct marking *m, int i)
@@ -53,17 +52,17 @@ static void put_entry(struct marking *m, uint64_t entry)
 		m->to[m->at++] = entry;
 }
 
-static void put_state(struct marking *m, uint32_t language, uint32_t state)
+static uint64_t state_entry(uint32_t language, uint32_t state)
 {
-	put_entry(m, STACK_LANG | (uint64_t)state << LANG_POSITION_SHIFT |
-			     (uint64_t)language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS));
+	return STACK_LANG | (uint64_t)state << LANG_POSITION_SHIFT |
+	       (uint64_t)language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
 }
 
 static void put_function(struct marking *m, uint32_t language, uint32_t function, uint32_t position,
 			 uint32_t tier, bool inlined)
 {
 	if (!script_functions_has(&m->r->functions, function)) {
-		put_state(m, language, LANG_LOST);
+		put_entry(m, state_entry(language, LANG_LOST));
 		return;
 	}
 	if (position > STACK_LANG_POSITION)
@@ -81,7 +80,7 @@ static bool put_mark(struct marking *m, uint32_t language, const struct lang_mar
 
 	if (mark->function == 0) {
 		if (mark->code != LANG_OK)
-			put_state(m, language, mark->code);
+			put_entry(m, state_entry(language, mark->code));
 		return mark->code != LANG_OK;
 	}
 	n = lang_codes_levels(&m->r->codes, mark->code, at, levels, &tier);
@@ -94,23 +93,7 @@ static bool put_mark(struct marking *m, uint32_t language, const struct lang_mar
 			     : language == LANG_JAVA ? LANG_TIER_INTERPRETED
 						     : LANG_TIER_NONE,
 			     false);
-	m->named = true;
 	return false;
-}
-
-/* Puts the frames that the language has for frame i, and says whether the machine frame stays. */
-static bool put_marks(struct marking *m, uint32_t language, const struct user_stack *s, int i)
-{
-	struct lang_mark mark;
-	bool stays = true;
-
-	while (find_mark(m, s, i, &mark)) {
-		stays = put_mark(m, language, &mark);
-		if (!(mark.at & LANG_MARK_EXTRA))
-			return stays;
-		stays = true; /* the frame itself has a mark of its own, or none */
-	}
-	return stays;
 }
 
 /* Says at the innermost frame in code of the runtime why no frame has a function. */
@@ -124,9 +107,7 @@ static void put_missing(struct marking *m, const struct proc *p, uint64_t time)
 		return;
 	memmove(m->to + i + 1, m->to + i, (size_t)(m->at - i) * sizeof(*m->to));
 	m->at++;
-	m->to[i] = STACK_LANG | (uint64_t)runtimes_missing_state(m->r, p, time) << LANG_POSITION_SHIFT |
-		   (uint64_t)m->r->images[p->lang.image - 1].language
-			   << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
+	m->to[i] = state_entry(m->r->images[p->lang.image - 1].language, runtimes_missing_state(m->r, p, time));
 }
 
 void runtimes_put_marks(const struct runtimes *r, const struct proc *p, const uint64_t *slots, int n,
@@ -135,12 +116,13 @@ void runtimes_put_marks(const struct runtimes *r, const struct proc *p, const ui
 	uint64_t merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
 	uint32_t language = r->images[p->lang.image - 1].language;
 	struct marking m = { .r = r, .slots = slots, .n = n / 2, .to = merged };
+	struct lang_mark mark;
 
 	for (int i = 0; i < out->n; i++) {
-		if (put_marks(&m, language, out, i))
+		if (!find_mark(&m, out, i, &mark) || put_mark(&m, language, &mark))
 			put_entry(&m, out->addresses[i]);
 	}
-	if (m.n == 0 && !m.named)
+	if (m.n == 0)
 		put_missing(&m, p, time);
 	out->n = m.at;
 	memcpy(out->addresses, merged, (size_t)m.at * sizeof(*merged));
