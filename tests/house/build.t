@@ -4,11 +4,14 @@
 cd "$top" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I. -I$BUILD $(pkg-config --cflags libelf libxxhash)"
+target=x86
+[ "$(uname -m)" != aarch64 ] || target=arm64
 for h in $(find common cmd bpf tests -name '*.h' ! -path 'tests/kernels/*' | sort); do
 	# A file includes the header twice, to test its guard, too.
 	printf '#include "%s"\n#include "%s"\n' "$h" "$h" >"$tmp/alone.c"
 	case $h in
 	*/walk.h | common/walk/java_*.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # expected from the including file
+	bpf/offcpu/*) asks=-D__TARGET_ARCH_$target ;;
 	*) asks= ;;
 	esac
 	ok "$h compiles alone" gcc $flags $asks -fsyntax-only "$tmp/alone.c"

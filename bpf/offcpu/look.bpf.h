@@ -1,9 +1,11 @@
 /*
  * Looks at each thread, for the iterator of offcpu.bpf.c: it runs at the start, at the end, and now and then in
- * between. A part of that file, which includes it behind its maps and functions.
+ * between.
  */
 #ifndef CPROF_BPF_OFFCPU_LOOK_H
 #define CPROF_BPF_OFFCPU_LOOK_H
+
+#include "bpf/offcpu/threads.bpf.h"
 
 static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned long long n)
 {
