@@ -37,6 +37,9 @@ const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, 
 
 enum {
 	LANG_FRAME_READ = 128, /* bytes of one frame */
+	LANG_WINDOW = 1024,    /* bytes of adjacent frames in one read; a power of two */
+	LANG_NEAR = 512,       /* frames at most so far apart are adjacent */
+	LANG_PAGE = 4096,
 	LANG_OBJECT = 256,     /* bytes of one object at first sight */
 	LANG_ROUNDS = 32,      /* frames in one call of a function */
 	LANG_RING_WAKE = 256 << 10,
@@ -68,9 +71,12 @@ struct lang_walk {
 	__u64 bias, words[8]; /* words: by language */
 	__u32 image, pid, n, fresh;
 	__u32 ids; /* ids given by this CPU so far */
+	__u32 base;   /* where the frame that was read last begins in bytes */
+	__u32 held;   /* where the last frame begins that bytes hold whole */
 	__u32 pad;
+	__u64 window; /* the address of bytes; 0: they are of one frame */
 	__u64 frames[LANG_SLOTS];
-	unsigned char bytes[LANG_FRAME_READ + 8];
+	unsigned char bytes[LANG_WINDOW + 8];
 	unsigned char object[LANG_OBJECT + 8];
 	struct lang_function out;
 };
@@ -123,15 +129,20 @@ static __always_inline const struct lang_image *lang_image_of(const struct lang_
 	return bpf_map_lookup_elem(&lang_images, &at);
 }
 
-/* A number of the bytes that were read last. The mask is for the verifier. */
+/* A number of the frame that was read last. The mask is for the verifier. */
 static __always_inline __u64 lang_field(const struct lang_walk *l, __u32 at)
 {
-	return *(const __u64 *)(l->bytes + (at & (LANG_FRAME_READ - 8)));
+	return *(const __u64 *)(l->bytes + ((l->base + at) & (LANG_WINDOW - 8)));
+}
+
+static __always_inline __u32 lang_field32(const struct lang_walk *l, __u32 at)
+{
+	return *(const __u32 *)(l->bytes + ((l->base + at) & (LANG_WINDOW - 4)));
 }
 
 static __always_inline __u8 lang_byte(const struct lang_walk *l, __u32 at)
 {
-	return l->bytes[at & (LANG_FRAME_READ - 1)];
+	return l->bytes[(l->base + at) & (LANG_WINDOW - 1)];
 }
 
 static __always_inline __u64 lang_object(const struct lang_walk *l, __u32 at)
@@ -265,6 +276,33 @@ static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most
 	if (bytes == 0 || bytes > most)
 		return 0;
 	return bpf_probe_read_user(to, bytes, (const void *)from) == 0 ? bytes : 0;
+}
+
+/*
+ * Reads the frame at l->at, of less than LANG_FRAME_READ bytes, for lang_field. Frames often stand next to each
+ * other, the outer ones at lower addresses. Then one read gives several of them: a read costs more than its
+ * bytes. It stays in the frame's page, because a fault costs as much as ten reads. inner: the address of the
+ * frame before. Returns false if the frame is unreadable.
+ */
+static __always_inline int lang_read_frame(struct lang_walk *l, __u64 inner, __u32 bytes)
+{
+	__u64 in = l->at - l->window, before = l->at & (LANG_PAGE - 1);
+
+	if (l->window && in <= l->held) {
+		l->base = in;
+		return 1;
+	}
+	l->window = l->base = 0;
+	if (inner - l->at <= LANG_NEAR && !(l->at & 7)) {
+		if (before > LANG_WINDOW - LANG_FRAME_READ)
+			before = LANG_WINDOW - LANG_FRAME_READ;
+		if (!lang_copy(l->bytes, l->at - before, before + bytes, LANG_WINDOW))
+			return 0;
+		l->window = l->at - before;
+		l->base = l->held = before;
+		return 1;
+	}
+	return lang_copy(l->bytes, l->at, bytes, LANG_FRAME_READ) == bytes;
 }
 
 /* The thread pointer of the sampled thread. */
@@ -436,7 +474,8 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 		return 0;
 	l->bias = p->bias;
 	l->pid = pid;
-	l->n = l->fresh = 0;
+	l->n = l->fresh = l->base = 0;
+	l->window = 0;
 	im = lang_image_of(l);
 	if (!im || !im->usable)
 		return 0;

@@ -18,6 +18,8 @@ enum {
 	PY_BYTES_DATA = 32,
 	PY_STR_HEAD = 40,
 	PY_OWNER_SHIM = 3,
+	PY_INNER = 0, /* the index in words: the address of the frame before */
+	PY_STEPS = 4, /* in one call; a divisor of LANG_ROUNDS */
 };
 
 /* Reads the text of a str into the given place. 1 << 8 and higher bits of the result: enum lang_text. */
@@ -100,8 +102,7 @@ static __always_inline int python_push(struct lang_walk *l, const struct lang_im
 	if (im->at[PY_CODE_BYTES])
 		position = instr - (code + im->at[PY_CODE_BYTES]);
 	else
-		position = (__u32) *
-			   (const __u32 *)(l->bytes + (im->at[PY_FRAME_INSTR] & (LANG_FRAME_READ - 4)));
+		position = lang_field32(l, im->at[PY_FRAME_INSTR]);
 	if (position > LANG_POSITION_MOST) /* before the first instruction */
 		position = 0;
 	id = lang_find_id(l, LANG_PYTHON, code, sign);
@@ -114,23 +115,15 @@ static __always_inline int python_push(struct lang_walk *l, const struct lang_im
 }
 
 /* Appends the current frame and goes to the next. */
-WALK_FN int python_step(__u32 unused)
+static __always_inline int python_step(struct lang_walk *l, const struct lang_image *im)
 {
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	__u32 bytes;
-	__u64 code;
+	__u64 code, here = l->at;
 
-	if (!l || unused)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-	if (!im)
-		return LANG_STEP_END;
-	bytes = im->at[PY_FRAME_BYTES];
-	if (lang_copy(l->bytes, l->at, bytes, LANG_FRAME_READ) != bytes) {
+	if (!lang_read_frame(l, l->words[PY_INNER], im->at[PY_FRAME_BYTES])) {
 		lang_cut(l, LANG_STATE_UNREADABLE);
 		return LANG_STEP_END;
 	}
+	l->words[PY_INNER] = here;
 	code = lang_field(l, im->at[PY_FRAME_CODE]);
 	if (im->at[PY_TAGGED])
 		code &= ~7ull;
@@ -144,12 +137,27 @@ WALK_FN int python_step(__u32 unused)
 	return l->at ? LANG_STEP_ON : LANG_STEP_END;
 }
 
+/* Goes some frames on. A call and its return cost about as much as the rest of a step. */
+WALK_FN int python_steps(__u32 unused)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	int is = LANG_STEP_ON;
+
+	if (!l || unused)
+		return LANG_STEP_END;
+	im = lang_image_of(l);
+	for (int i = 0; im && i < PY_STEPS && is == LANG_STEP_ON; i++)
+		is = python_step(l, im);
+	return im ? is : LANG_STEP_END;
+}
+
 WALK_FN int python_rounds(__u32 unused)
 {
 	int is = LANG_STEP_ON;
 
-	for (int i = 0; i < LANG_ROUNDS && is == LANG_STEP_ON; i++)
-		is = python_step(unused);
+	for (int i = 0; i < LANG_ROUNDS / PY_STEPS && is == LANG_STEP_ON; i++)
+		is = python_steps(unused);
 	return is;
 }
 
@@ -186,7 +194,7 @@ static __always_inline void python_walk(struct lang_walk *l)
 {
 	const struct lang_image *im = lang_image_of(l);
 
-	l->thread = 0;
+	l->thread = l->words[PY_INNER] = 0;
 	if (!im || !python_begin(l, im))
 		return;
 	for (int i = 0; i < 2 * LANG_FRAMES / LANG_ROUNDS; i++) { /* shims count, too */
