@@ -18,7 +18,7 @@ class App extends Page {
 		super(profile);
 		const p = profile;
 		this.acts = {
-			flame: () => this.look('flame'), reverse: () => this.look('reverse'),
+			flame: () => this.showView('flame'), reverse: () => this.showView('reverse'),
 			sandwich: () => this.sandwichCurrent(),
 			heavy: () => this.toggle('heavy'), icicle: () => this.toggle('icicle'),
 			both: () => this.set({ width: 'both' }), before: () => this.set({ width: 'before' }),
@@ -36,8 +36,10 @@ class App extends Page {
 		el('subtitle').textContent = shown(p.subtitle);
 		document.body.classList.toggle('diff', p.sides === 2);
 		el('heat').hidden = !p.times;
-		for (const [label, value] of p.ledger)
-			el('ledger').append(make('div', '', make('dt', '', shown(label)), make('dd', '', shown(value))));
+		const cell = (tag, text) => make(tag, '', shown(text));
+		const line = ([label, value]) => make('div', '', cell('dt', label), cell('dd', value));
+		el('ledger').replaceChildren(...p.ledger.map(line));
+		document.body.classList.remove('bare');
 		const [before, after] = document.querySelectorAll('[data-act=before], [data-act=after]');
 		if (p.sides === 2)
 			[before.title, after.title] = p.names.map((name) => `Width: share of ${shown(name)} (w)`);
@@ -74,6 +76,7 @@ class App extends Page {
 		this.narrow.addEventListener('change', () => this.apply());
 		new ResizeObserver(() => this.resize()).observe(el('pane'));
 		this.listenGrip();
+		this.paper = new Paper(this);
 	}
 
 	// Moves the table's edge by dragging, or by arrow keys.
@@ -81,7 +84,14 @@ class App extends Page {
 		const grip = el('grip'), side = el('side');
 		const size = (width) => {
 			side.style.width = `${Math.min(document.body.clientWidth - 200, Math.max(180, width))}px`;
+			noteWidth();
 		};
+		const noteWidth = () => {
+			const share = side.clientWidth / document.body.clientWidth;
+			grip.setAttribute('aria-valuenow', String(Math.round(100 * share)));
+		};
+		new ResizeObserver(noteWidth).observe(side);
+		COARSE.addEventListener('change', () => this.table.refresh());
 		grip.addEventListener('pointerdown', (e) => grip.setPointerCapture(e.pointerId));
 		grip.addEventListener('pointermove', (e) => {
 			if (grip.hasPointerCapture(e.pointerId))
@@ -202,7 +212,7 @@ class App extends Page {
 		else if (this.state.query)
 			this.set({ query: '' });
 		else if (this.view !== 'flame')
-			this.look('flame');
+			this.showView('flame');
 	}
 
 	// Up and down move to the parent or the widest child, sideways to the neighbour in the row.
@@ -396,6 +406,13 @@ function publish(app) {
 			range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
 			left: app.heat.left, cellWidth: app.heat.cellWidth, cellHeight: app.heat.cellHeight,
 		} : null),
+		colours: () => all().filter((one) => !one.rest && one.w > 12).map((one) => {
+			const f = frame(one), r = window.devicePixelRatio || 1, g = el('graph').getContext('2d');
+			const seen = f.y >= 0 && f.y < el('graph').clientHeight - 20;
+			const at = (x, y) => Array.from(g.getImageData(x * r, y * r, 1, 1).data.slice(0, 3));
+			const pixel = seen ? at(f.x + 2, f.y + 9) : null;
+			return { ...app.picture.colours(one, app.look()), name: f.name, plain: f.mark === '', pixel };
+		}),
 		copied: () => app.copied, nodes: p.nodes - 1, labels: p.labels,
 	});
 }

@@ -28,6 +28,7 @@ EMBED(page_js_table, "table.js");
 EMBED(page_js_heat, "heat.js");
 EMBED(page_js_words, "words.js");
 EMBED(page_js_page, "page.js");
+EMBED(page_js_print, "print.js");
 EMBED(page_js_chrome, "chrome.js");
 
 /* Returns false if the file is empty, which happens only in a program that was linked incorrectly. */
@@ -42,7 +43,9 @@ static bool append_script(struct buf *out)
 	return append_file(out, page_js_data, page_js_data_end) && append_file(out, page_js_tree, page_js_tree_end) &&
 	       append_file(out, page_js_paint, page_js_paint_end) && append_file(out, page_js_words, page_js_words_end) &&
 	       append_file(out, page_js_table, page_js_table_end) && append_file(out, page_js_heat, page_js_heat_end) &&
-	       append_file(out, page_js_page, page_js_page_end) && append_file(out, page_js_chrome, page_js_chrome_end);
+	       append_file(out, page_js_page, page_js_page_end) &&
+	       append_file(out, page_js_print, page_js_print_end) &&
+	       append_file(out, page_js_chrome, page_js_chrome_end);
 }
 
 /* Keeps only the base64 text, not the compressed data, which for a large profile takes the most memory. */
@@ -58,9 +61,23 @@ static bool append_data(struct buf *out, const struct picture *pic)
 	return !out->failed;
 }
 
-enum part { TITLE, STYLE, SCRIPT, DATA, PARTS };
+/* A page needs those before HEADING. */
+enum part { TITLE, STYLE, SCRIPT, DATA, HEADING, SUBTITLE, LEDGER, PARTS };
 
-static const char *const marks[PARTS] = { "<!--TITLE-->", "<!--STYLE-->", "<!--SCRIPT-->", "<!--DATA-->" };
+static const char *const marks[PARTS] = { "<!--TITLE-->", "<!--STYLE-->", "<!--SCRIPT-->", "<!--DATA-->",
+					    "<!--HEADING-->", "<!--SUBTITLE-->", "<!--LEDGER-->" };
+
+/* The ledger as text, for viewers that run no scripts. */
+static void append_ledger(struct buf *out, const struct picture *pic)
+{
+	for (size_t i = 0; i < pic->n_facts; i++) {
+		buf_text(out, "<div><dt>");
+		markup_escape(out, slice_of(pic->facts[i].name));
+		buf_text(out, "</dt><dd>");
+		markup_escape(out, slice_of(pic->facts[i].value));
+		buf_text(out, "</dd></div>");
+	}
+}
 
 static bool append_part(struct buf *out, const struct picture *pic, enum part part)
 {
@@ -72,6 +89,15 @@ static bool append_part(struct buf *out, const struct picture *pic, enum part pa
 		return append_file(out, page_css, page_css_end);
 	case SCRIPT:
 		return append_script(out);
+	case HEADING:
+		markup_escape(out, slice_of(pic->title));
+		return true;
+	case SUBTITLE:
+		markup_escape(out, slice_of(pic->subtitle ? pic->subtitle : ""));
+		return true;
+	case LEDGER:
+		append_ledger(out, pic);
+		return true;
 	default:
 		return append_data(out, pic);
 	}

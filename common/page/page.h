@@ -7,6 +7,7 @@
  *	fwrite(html.p, 1, html.n, stdout);
  *
  * page.html marks the place of each part: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
+ * For viewers that run no scripts it also has <!--HEADING-->, <!--SUBTITLE--> and <!--LEDGER-->.
  */
 #ifndef CPROF_PAGE_PAGE_H
 #define CPROF_PAGE_PAGE_H

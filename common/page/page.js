@@ -80,7 +80,7 @@ class Page {
 
 	setPalette() {
 		this.theme = this.state.theme;
-		const dark = this.theme ? this.theme === 'dark' : this.dark.matches;
+		const dark = !this.printing && (this.theme ? this.theme === 'dark' : this.dark.matches);
 		document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 		this.palette = new Palette(this.p, dark);
 		this.format.dark = dark;
@@ -179,14 +179,11 @@ class Page {
 	// ---- picture
 
 	layout() {
-		const pane = el('pane'), width = pane.clientWidth, height = pane.clientHeight, { picture, tree } = this;
+		const pane = el('pane'), { clientWidth: width, clientHeight: height } = pane, { picture } = this;
 		if (width === 0 || height === 0)
 			return;
-		const factor = this.factor(), heavy = this.state.heavy === '1';
-		const lay = (one, zoom) => layTree(one, zoom, width, this.least(width), factor, heavy);
-		const down = lay(tree.down, this.zoomed.down), up = tree.up ? lay(tree.up, this.zoomed.up) : null;
 		const shape = `${this.view}${this.of}${this.state.icicle}`, fresh = shape !== this.shape;
-		picture.lay(down, up, this.state.icicle === '1');
+		const up = this.lay(picture, width);
 		this.shape = shape;
 		el('spacer').style.height = `${Math.max(picture.height, height)}px`;
 		if (picture.fromBottom && (fresh || this.atBottom))
@@ -200,6 +197,17 @@ class Page {
 		el('empty').textContent = this.heat && this.heat.range ? `No ${things} in this range of time.` : `No ${things}.`;
 		this.showCrumbs();
 		this.draw();
+	}
+
+	// Lays out a picture of the given width. Returns the rows of callers, or null. The window's picture
+	// must be laid out again after another one, because boxes remember only one place.
+	lay(picture, width) {
+		const { tree } = this, factor = this.factor(), heavy = this.state.heavy === '1';
+		const rows = (one, zoom) => layTree(one, zoom, width, this.least(width), factor, heavy);
+		const down = rows(tree.down, this.zoomed.down);
+		const up = tree.up ? rows(tree.up, this.zoomed.up) : null;
+		picture.lay(down, up, this.state.icicle === '1');
+		return up;
 	}
 
 	least(width) {
@@ -222,15 +230,25 @@ class Page {
 
 	draw() {
 		this.asked = false;
-		const pane = el('pane'), { palette, p } = this;
+		const pane = el('pane');
 		const placed = (box) => (box ? this.placed(box) : null);
 		const hover = this.hover && !this.hover.rest ? this.hover.box : null;
 		this.picture.draw(el('graph'), pane.clientWidth, pane.clientHeight, this.top(), {
-			palette, matches: this.matches, hover: placed(hover), focus: placed(this.focus),
-			centre: this.tree.up ? placed(this.tree.down.root) : null, fill: (box, pale) => this.fill(box, pale),
-			marks: p.sides === 2 ? (box) => this.mark(box) : null, label: (box) => shown(p.name(box.label)),
+			...this.look(), hover: placed(hover), focus: placed(this.focus),
+			centre: this.tree.up ? placed(this.tree.down.root) : null,
 		});
 		this.showDetails();
+	}
+
+	// The look of any picture of this view; see Picture.draw.
+	look() {
+		const { palette, p } = this;
+		return {
+			palette, matches: this.matches, hover: null, focus: null, centre: null,
+			fill: (box, pale) => this.fill(box, pale),
+			marks: p.sides === 2 ? (box) => this.mark(box) : null,
+			label: (box) => shown(p.name(box.label)),
+		};
 	}
 
 	fill(box, pale) {
@@ -364,7 +382,7 @@ class Page {
 		this.set({ zoom: '', callers: '' });
 	}
 
-	look(view) {
+	showView(view) {
 		this.set({ view, of: '', zoom: '', callers: '' });
 	}
 

@@ -11,6 +11,7 @@ const KIND_COLOURS = [
 const SCHEMES = {
 	hot: 45, red: 25, orange: 60, yellow: 100, green: 150, aqua: 200, io: 250, blue: 250, mem: 145, purple: 310,
 };
+const READABLE = 4.6; // least contrast of text; WCAG 2 AA asks for 4.5
 const LESS = 248, MORE = 55; // hues of differences: blue and orange
 
 // Converts OKLCH to a colour that every canvas supports.
@@ -31,6 +32,31 @@ function oklch(l, c, h) {
 	return `rgb(${channels.join(' ')})`;
 }
 
+// Reads a colour made by oklch() or of the form #rrggbb as three numbers from 0 to 255.
+function channels(colour) {
+	if (colour[0] === '#')
+		return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+	return colour.match(/\d+/g).map(Number);
+}
+
+// Mixes two colours; part: that of the second, 0 .. 1.
+function mix(a, b, part) {
+	const to = channels(b);
+	return `rgb(${channels(a).map((v, i) => Math.round(v + (to[i] - v) * part)).join(' ')})`;
+}
+
+// Relative luminance, as WCAG 2 defines it.
+function luminance(colour) {
+	const linear = (v) => (v <= 10 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+	const [r, g, b] = channels(colour).map(linear);
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a, b) {
+	const [x, y] = [luminance(a), luminance(b)];
+	return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
 // Derives two numbers in -1 .. 1 from a name, the same in every picture.
 function scatter(name) {
 	let h = 2166136261;
@@ -47,10 +73,32 @@ class Palette {
 		this.hue = SCHEMES[profile.options.get('colors')];
 		this.plain = profile.options.get('colors') === 'grey';
 		this.cache = [[], []];
-		this.text = dark ? '#0d1014' : '#1b1d21';
-		this.paleText = dark ? '#8a929c' : '#8d939b';
+		this.back = dark ? '#14171b' : '#ffffff'; // as --back in page.css
+		this.inks = dark ? ['#0d1014', '#f2f5f8'] : ['#14171c', '#ffffff'];
+		this.inkOf = [new Map(), new Map()];
+		this.fadedOf = new Map();
 		this.rest = dark ? '#262b31' : '#e9ebee';
 		this.accent = dark ? '#f5f7fa' : '#101318';
+	}
+
+	// The fill of a box above the zoomed one.
+	faded(fill) {
+		if (!this.fadedOf.has(fill))
+			this.fadedOf.set(fill, mix(fill, this.back, 0.45));
+		return this.fadedOf.get(fill);
+	}
+
+	// The colour of text on a fill: dark or light, or, if quiet, only as strong as reading needs.
+	ink(fill, quiet) {
+		const known = this.inkOf[quiet ? 1 : 0];
+		if (!known.has(fill)) {
+			const [a, b] = this.inks, full = contrast(b, fill) > contrast(a, fill) ? b : a;
+			let part = quiet ? 0.4 : 0;
+			while (part > 0 && contrast(mix(full, fill, part), fill) < READABLE)
+				part -= 0.05;
+			known.set(fill, part > 0 ? mix(full, fill, part) : full);
+		}
+		return known.get(fill);
 	}
 
 	tone(l, c, h, pale) {
@@ -179,9 +227,9 @@ class Picture {
 		return box.place && box.place.turn === this.turn ? box.place : null;
 	}
 
-	// look: { palette, fill(box, pale), label(box), marks(box) or null, matches or null, hover, focus, centre }
-	draw(canvas, width, height, top, look) {
-		const ratio = window.devicePixelRatio || 1;
+	// look: { palette, fill(box, pale), label(box), marks(box) or null, matches or null, hover, focus,
+	// centre }; ratio: pixels of the canvas for one of the page
+	draw(canvas, width, height, top, look, ratio = window.devicePixelRatio || 1) {
 		if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
 			canvas.width = Math.round(width * ratio);
 			canvas.height = Math.round(height * ratio);
@@ -213,8 +261,8 @@ class Picture {
 			return;
 		}
 		const pale = look.matches !== null && !look.matches[one.box.label];
-		g.globalAlpha = one.above ? 0.6 : 1;
-		g.fillStyle = look.fill(one.box, pale);
+		const { fill, ink } = this.colours(one, look);
+		g.fillStyle = fill;
 		if (w > 5) {
 			g.beginPath();
 			g.roundRect(x, y, w, h, 2.5);
@@ -227,8 +275,14 @@ class Picture {
 		if (look.matches !== null && !pale && w > 2)
 			this.underline(g, x, y, w, h, look);
 		if (w > 2.2 * this.fontSize)
-			this.drawText(g, look.label(one.box), x, y, w, h, pale ? look.palette.paleText : look.palette.text);
-		g.globalAlpha = 1;
+			this.drawText(g, look.label(one.box), x, y, w, h, ink);
+	}
+
+	// The colours of a box and of its text. Boxes without a match and those above the zoomed one are pale.
+	colours(one, look) {
+		const pale = look.matches !== null && !look.matches[one.box.label];
+		const fill = look.fill(one.box, pale), shade = one.above ? look.palette.faded(fill) : fill;
+		return { fill: shade, ink: look.palette.ink(shade, pale || one.above) };
 	}
 
 	underline(g, x, y, w, h, look) {

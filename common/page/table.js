@@ -1,6 +1,7 @@
 // The table of all functions, sorted. Only the visible rows are in the document.
 
-const ROW = 24;
+const COARSE = window.matchMedia('(pointer: coarse)');
+const rowHeight = () => (COARSE.matches ? 44 : 24); // as in page.css
 
 class Table {
 	// events: { pick(label), search(label) }; format: see page.js
@@ -59,18 +60,23 @@ class Table {
 
 	makeHead() {
 		const add = (key, title, className) => {
-			const cell = document.createElement('button');
-			cell.type = 'button';
+			const [cell, button] = ['span', 'button'].map((tag) => document.createElement(tag));
+			button.type = 'button';
+			button.dataset.key = key;
+			button.textContent = title;
+			button.addEventListener('click', () => this.sortBy(key));
 			cell.setAttribute('role', 'columnheader');
 			cell.className = className;
-			cell.dataset.key = key;
-			cell.textContent = title;
-			cell.addEventListener('click', () => this.sortBy(key));
+			cell.append(button);
 			this.head.append(cell);
 		};
 		add('name', 'Function', 'name');
 		for (const c of this.columns)
 			add(c.key, c.title, `${c.bar || c.change ? 'share' : 'number'}${c.minor ? ' minor' : ''}`);
+	}
+
+	titles() {
+		return ['Function', ...this.columns.map((c) => c.title)];
 	}
 
 	// Columns of numbers are as wide as the largest number, and names get the rest. A narrow table omits
@@ -131,12 +137,12 @@ class Table {
 		this.rows = rows;
 		this.at = Math.min(this.at, rows.length - 1);
 		for (const cell of this.head.children) {
-			const mine = cell.dataset.key === this.sort.key;
+			const mine = cell.firstChild.dataset.key === this.sort.key;
 			cell.setAttribute('aria-sort', !mine ? 'none' : this.sort.down ? 'descending' : 'ascending');
 		}
 		document.getElementById('rowcount').textContent = `${this.format.count(rows.length)} functions`;
 		document.getElementById('table').setAttribute('aria-rowcount', String(rows.length + 1));
-		this.long.style.height = `${Math.min(rows.length * ROW, 3e7)}px`;
+		this.long.style.height = `${Math.min(rows.length * rowHeight(), 3e7)}px`;
 		this.paint();
 	}
 
@@ -146,8 +152,9 @@ class Table {
 	}
 
 	paint() {
-		const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
-		const last = Math.min(this.rows.length, first + Math.ceil(this.body.clientHeight / ROW) + 10);
+		const { scrollTop: top, clientHeight: height } = this.body, row = rowHeight();
+		const first = Math.max(0, Math.floor(top / row) - 4);
+		const last = Math.min(this.rows.length, first + Math.ceil(height / row) + 10);
 		const list = [];
 		for (let i = first; i < last; i++)
 			list.push(this.row(i));
@@ -168,7 +175,7 @@ class Table {
 		row.setAttribute('role', 'row');
 		row.setAttribute('aria-rowindex', String(i + 2));
 		row.dataset.row = String(i);
-		row.style.top = `${i * ROW}px`;
+		row.style.top = `${i * rowHeight()}px`;
 		row.classList.toggle('at', i === this.at);
 		row.classList.toggle('chosen', label === this.chosen);
 		row.append(this.nameCell(label));
@@ -212,15 +219,15 @@ class Table {
 	}
 
 	key(e) {
-		const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+		const page = Math.max(1, Math.floor(this.body.clientHeight / rowHeight()) - 1);
 		const all = Infinity;
 		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all, End: all }[e.key];
 		if (e.ctrlKey || e.metaKey || e.altKey || this.rows.length === 0)
 			return;
 		if (step !== undefined) {
 			this.at = Math.min(this.rows.length - 1, Math.max(0, this.at + step));
-			const y = this.at * ROW;
-			this.body.scrollTop = Math.max(y + ROW - this.body.clientHeight, Math.min(this.body.scrollTop, y));
+			const { scrollTop: top, clientHeight: height } = this.body, y = this.at * rowHeight();
+			this.body.scrollTop = Math.max(y + rowHeight() - height, Math.min(top, y));
 			this.paint();
 			this.format.say(this.p.name(this.rows[this.at]));
 		} else if (e.key === 'Enter' && this.at >= 0) {

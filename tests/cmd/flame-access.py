@@ -1,0 +1,192 @@
+"""The checks of tests/cmd/flame-access.t."""
+import base64
+import re
+
+from flamelook import *
+
+AXE = sys.argv[3]
+WAITS = 'app;main;read_[k];[sleeping] 90\napp;main;io_[k];[uninterruptible] 40\napp;[waiting for a CPU] 30\n'
+LEAST = 4.5
+
+
+def luminance(rgb):
+    linear = [v / 255 / 12.92 if v / 255 <= 0.04045 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    x, y = sorted((luminance(a), luminance(b)))
+    return (y + 0.05) / (x + 0.05)
+
+
+def alike(a, b):
+    return max(abs(x - y) for x, y in zip(a, b)) <= 3
+
+
+def rgb(text):
+    if text[0] == '#':
+        return [int(text[i:i + 2], 16) for i in (1, 3, 5)]
+    return [int(v) for v in re.findall(r'\d+', text)]
+
+
+def profiles():
+    one = made()
+    one.update(data.parse(WAITS))
+    two = {stack: weight * (3 if i % 5 == 0 else 1) for i, (stack, weight) in enumerate(one.items()) if i % 7}
+    return one, two
+
+
+STATES = {'all': '', 'searched': '#query=^foo', 'zoomed': '#zoom=app~5;foo', 'zoomed and searched':
+          '#zoom=app~5;foo&query=alloc', 'sandwich': '#view=sandwich&of=foo', 'reversed': '#view=reverse'}
+
+
+def check_contrast(name, path):
+    for scheme in ('light', 'dark'):
+        least, weak, painted = 99, [], []
+        for state, fragment in STATES.items():
+            fresh(path, (fragment or '#') + f'&theme={scheme}')
+            for box in b.value('cprof.colours()'):
+                c = contrast(rgb(box['fill']), rgb(box['ink']))
+                least = min(least, c)
+                if c < LEAST:
+                    weak.append((state, box, round(c, 2)))
+                if box['pixel'] and box['plain'] and not alike(box['pixel'], rgb(box['fill'])):
+                    painted.append((state, box))
+        ok(f'{name}, {scheme}: text on boxes has a contrast of {least:.2f}', not weak, weak[:4])
+        ok('... and boxes are painted in the colours that were compared', not painted, painted[:3])
+
+
+def check_axe(name, path):
+    if not AXE:
+        print('# SKIP axe: npm cannot install axe-core', flush=True)
+        return
+    source = open(AXE, encoding='utf-8').read()
+    for scheme in ('light', 'dark'):
+        for state, fragment in STATES.items():
+            fresh(path, (fragment or '#') + f'&theme={scheme}')
+            b.settle()
+            b.value(source + '; 0')
+            found = b.value('axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.length, '
+                            'v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary.slice(0, 300)]))')
+            serious = [v for v in found if v[0] in ('serious', 'critical')]
+            same(f'{name}, {scheme}, {state}: axe finds nothing serious', serious, [])
+        b.key('?')
+        b.value(source + '; 0')
+        found = b.value('axe.run("#help").then((r) => r.violations.map((v) => [v.impact, v.id]))')
+        serious = [v for v in found if v[0] in ('serious', 'critical')]
+        same(f'{name}, {scheme}: nor in the list of keys', serious, [])
+
+
+def features(**more):
+    pairs = [{'name': k.replace('_', '-'), 'value': v} for k, v in more.items()]
+    b.call('Emulation.setEmulatedMedia', features=pairs)
+
+
+def check_forced(path):
+    features(forced_colors='active')
+    fresh(path)
+    swatches = '#legend i, .row i, #details i'
+    seen = b.value(f'Array.from(document.querySelectorAll("{swatches}"), (e) => '
+                   'getComputedStyle(e).backgroundColor)')
+    ok('forced colours: swatches keep theirs', len(set(seen)) > 6, set(seen))
+    pressed = b.value('''["flame", "reverse"].map((a) => getComputedStyle(document.querySelector(
+        `[data-act=${a}]`)).backgroundColor)''')
+    ok('... and a pressed button differs', pressed[0] != pressed[1], pressed)
+    shot('forced-colors')
+    features()
+
+
+def check_touch(path):
+    b.call('Emulation.setTouchEmulationEnabled', enabled=True)
+    b.size(390, 800)
+    fresh(path, '#table=1')
+    b.wait('matchMedia("(pointer: coarse)").matches')
+    small = '''Array.from(document.querySelectorAll("button, input, .row, [role=menuitem]"), (e) =>
+        [e.outerHTML.slice(0, 90), e.getBoundingClientRect()]).filter(([, r]) => r.width > 0 &&
+        (r.height < 43.5 || r.width < 43.5)).map(([text, r]) => [text, r.width, r.height])'''
+    same('touch: buttons, fields and rows are 44 pixels high and wide', b.value(small), [])
+    shot('touch')
+    b.call('Emulation.setTouchEmulationEnabled', enabled=False)
+    b.size(1280, 800)
+
+
+PAPER = '''(() => { const r = (e) => e.getBoundingClientRect();
+    const all = (s) => Array.from(document.querySelectorAll(s)).filter((e) => r(e).width);
+    const parts = all("h1, #heat, #paper canvas, #paper .row, #legend span, #ledger div");
+    const meet = (a, b) => r(a).bottom > r(b).top + 1 && r(b).bottom > r(a).top + 1 &&
+        r(a).right > r(b).left + 1 && r(b).right > r(a).left + 1;
+    const over = parts.filter((a, i) => parts.some((b, k) => k > i && !a.contains(b) && meet(a, b)));
+    const words = (list) => list.map((e) => e.outerHTML.slice(0, 80));
+    const { clientWidth, dataset } = document.documentElement;
+    return { canvases: all("#paper canvas").map((c) => [c.width, c.height, r(c).width]),
+        width: document.body.clientWidth, rows: all("#paper .row").length - 1, over: words(over),
+        wide: words(parts.filter((e) => r(e).right > clientWidth + 1)), theme: dataset.theme,
+        tools: all(".tools button").length }; })()'''
+
+
+def check_paper(name, path):
+    fresh(path, '#theme=dark')
+    b.size(718, 1000)
+    b.call('Emulation.setEmulatedMedia', media='print', features=[])
+    b.value('window.dispatchEvent(new Event("beforeprint"))')
+    b.settle()
+    got = b.value(PAPER)
+    rows, height = b.value('[cprof.app.picture.rows.length, cprof.app.picture.rowHeight]')
+    same(f'{name}, paper: the whole picture', sum(c[1] for c in got['canvases']) / 2, rows * height)
+    ok('... as wide as the paper', all(abs(c[2] - got['width']) < 2 for c in got['canvases']), got)
+    same('... with functions, and no buttons', [got['rows'] > 9, got['tools']], [True, 0])
+    same('... nothing covers another or is cut off', [got['over'], got['wide']], [[], []])
+    same('... on white', got['theme'], 'light')
+    shot(f'paper-{name}')
+    b.value('window.dispatchEvent(new Event("afterprint"))')
+    b.call('Emulation.setEmulatedMedia', media='', features=[])
+    b.size(1280, 800)
+    b.settle()
+    after = b.value('[document.documentElement.dataset.theme, cprof.frames().length > 20, '
+                    'document.querySelectorAll("#paper *").length]')
+    same('... and the window is as before', after, ['dark', True, 0])
+    pdf = base64.b64decode(b.call('Page.printToPDF', printBackground=True)['data'])
+    with open(os.path.join(SHOTS, f'flame-paper-{name}.pdf'), 'wb') as f:
+        f.write(pdf)
+    ok('... and the browser prints it', pdf[:4] == b'%PDF' and len(pdf) > 20000, len(pdf))
+
+
+def check_no_script():
+    b.call('Emulation.setScriptExecutionDisabled', value=True)
+    b.open(os.path.join(TMP, 'own.html'))
+    b.call('Emulation.setScriptExecutionDisabled', value=False)
+    seen = b.value('[...["title", "subtitle", "ledger"].map((i) => document.getElementById(i).textContent), '
+                   'document.title, document.querySelector("main").clientHeight, '
+                   'document.querySelector(".tools").clientHeight, '
+                   'document.querySelectorAll("#ledger b").length]')
+    ledger = 'Notes</dl><b>Ledgerfrom folded text: the losses are unknown'
+    want = ['A & B', 'of <today>', ledger, 'A & B', 0, 0, 0]
+    same('no JavaScript: title and ledger, no buttons', seen, want)
+    b.wait('getComputedStyle(document.getElementById("needs")).visibility === "visible"')
+    said = b.value('document.getElementById("needs").innerText')
+    ok('... it says what it needs', 'needs JavaScript' in said and 'cprof-flame -o svg' in said, said)
+    shot('no-script')
+    fresh(os.path.join(TMP, 'own.html'))
+    same('with JavaScript there is no such word', b.value('document.getElementById("needs").clientHeight'), 0)
+    same('... and the ledger is there once', b.value('document.querySelectorAll("#ledger dt").length'), 2)
+
+
+def check_all():
+    one, two = profiles()
+    ledger = [('Samples', '123 of 124 expected'), ('Truncated', '0.8 %')]
+    path = show('access', [one], title='A page for all', ledger=ledger)
+    diff = show('access-two', [one, two], title='Two', ledger=ledger)
+    times = (20_000_000, 100, {(7 * i % 100, stack): weight for i, (stack, weight) in enumerate(one.items())})
+    heat = show('access-heat', [one], title='With times', ledger=ledger, times=times)
+    for name, page in (('one side', path), ('two sides', diff)):
+        check_contrast(name, page)
+    for name, page in (('one side', path), ('two sides', diff), ('heat map', heat)):
+        check_axe(name, page)
+    check_forced(path)
+    check_touch(path)
+    for name, page in (('one', path), ('two', diff), ('heat', heat)):
+        check_paper(name, page)
+    check_no_script()
+
+
+run(check_all)
