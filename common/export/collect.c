@@ -23,6 +23,13 @@ struct collect_key {
 
 struct collect_sum {
 	uint64_t samples, weight;
+	uint32_t owner, node; /* once the stack is added; owner 0: it does not count */
+	bool weighs;          /* its event has the unit of the weights */
+};
+
+struct collect_moment {
+	uint64_t time, weight;
+	uint32_t key, cpu;
 };
 
 /* Valid for one number of an epoch, and one node below which the half is. */
@@ -47,6 +54,7 @@ void collect_release(struct collect *c)
 	idmap_release(&c->located);
 	buf_release(&c->text);
 	free(c->by_key);
+	free(c->moments);
 	free(c->memo);
 	free(c->path);
 	free(c->lines);
@@ -60,17 +68,16 @@ static bool label_text(struct collect *c, struct slice s, uint32_t *text)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
-/* The first event that counts defines the unit; the weight of an event with another unit is 0. */
-static bool find_weight(struct collect *c, uint32_t event, uint64_t *weight)
+/* The first event that counts defines the unit; an event with another unit weighs nothing. */
+static bool find_weight(struct collect *c, uint32_t event, bool *weighs)
 {
 	const struct record_event *e = &c->capture.events[event];
 	bool counted = capture_is_counted(&c->capture, event);
 	uint32_t unit;
 
-	if (!e->id) {
-		*weight = 0;
+	*weighs = false;
+	if (!e->id)
 		return true;
-	}
 	if (!label_text(c, e->unit.n && !counted ? e->unit : slice_of("count"), &unit))
 		return false;
 	if (!c->s->unit) {
@@ -80,7 +87,7 @@ static bool find_weight(struct collect *c, uint32_t event, uint64_t *weight)
 		if (!label_text(c, e->name, &c->s->event))
 			return false;
 	}
-	*weight = unit == c->s->unit ? *weight : 0;
+	*weighs = unit == c->s->unit;
 	return true;
 }
 
@@ -138,6 +145,17 @@ static void add_time(struct collect *c)
 	c->chosen = false;
 }
 
+static bool note_moment(struct collect *c, const struct record_sample *part, uint32_t key)
+{
+	if (!c->s->timed)
+		return true;
+	if (!grow_array(&c->moments, &c->cap_moments, c->n_moments, sizeof(*c->moments)))
+		return false;
+	c->moments[c->n_moments++] =
+		(struct collect_moment){ part->time, part->weight, key, (uint32_t)part->cpu };
+	return true;
+}
+
 static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
 	struct record_sample part;
@@ -163,6 +181,7 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 	}
 	c->by_key[id].samples++;
 	c->by_key[id].weight += part.weight;
+	c->failed = !note_moment(c, &part, id) || c->failed;
 	return NULL;
 }
 
@@ -326,7 +345,10 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t *owner)
 {
 	const struct capture_process *p = &c->capture.processes[k->process];
-	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host, .labels = c->labels };
+	struct traces_owner o = {
+		.pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host, .labels = c->labels,
+		.wait = capture_wait(&c->capture, k->event),
+	};
 
 	if (k->cgroup && !label_text(c, capture_text(&c->capture, k->cgroup), &o.container))
 		return false;
@@ -351,16 +373,15 @@ static bool show_stack(struct collect *c, struct collect_key *k)
 }
 
 /* Skips an event that stood in for the clock's until that appeared. The first event kept sets the unit. */
-static bool add_stack(struct collect *c, struct collect_key *k, const struct collect_sum *sum)
+static bool add_stack(struct collect *c, struct collect_key *k, struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
 	uint32_t owner, node = 0;
-	uint64_t weight = sum->weight;
 
 	if (!select_lists_event(c->view, &c->capture, k->event))
 		return true;
 	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
-	    !find_weight(c, k->event, &weight))
+	    !find_weight(c, k->event, &sum->weighs))
 		return false;
 	if (!find_owner(c, k, &owner) || !show_stack(c, k) ||
 	    !push_half(c, k->user, k->epoch, &node, &user) || !push_half(c, k->kernel, 0, &node, &kernel))
@@ -370,7 +391,31 @@ static bool add_stack(struct collect *c, struct collect_key *k, const struct col
 		c->sums.unresolved += sum->samples;
 	ends_count(c->sums.user, &c->capture, k->user, user.root, sum->samples);
 	ends_count(c->sums.kernel, &c->capture, k->kernel, kernel.root, sum->samples);
-	return traces_add(c->s, owner, node, sum->samples, weight);
+	sum->owner = owner;
+	sum->node = node;
+	return traces_add(c->s, owner, node, sum->samples, sum->weighs ? sum->weight : 0);
+}
+
+/* Adds the moments of the segment whose stacks are added, with times that all segments share. */
+static bool add_moments(struct collect *c)
+{
+	for (size_t i = 0; i < c->n_moments; i++) {
+		const struct collect_moment *m = &c->moments[i];
+		const struct collect_sum *sum = &c->by_key[m->key];
+		uint64_t time = capture_realtime(&c->capture, m->time);
+		struct traces_moment to = {
+			.time = time ? time : m->time, .owner = sum->owner, .node = sum->node, .cpu = m->cpu,
+			.weight = sum->weighs ? m->weight : 0,
+		};
+
+		if (!sum->owner)
+			continue;
+		if (c->s->owners[to.owner].wait && to.weight > to.time)
+			to.weight = to.time;
+		if (!traces_add_moment(c->s, &to))
+			return false;
+	}
+	return true;
 }
 
 /* Reads the labels of the segment, with their names. */
@@ -417,6 +462,8 @@ static bool add_segment(struct collect *c)
 		memcpy(&key, intern_get(&c->keys, (uint32_t)i).p, sizeof(key));
 		good = add_stack(c, &key, &c->by_key[i]);
 	}
+	good = good && add_moments(c);
+	c->n_moments = 0;
 	gather_native_release(&c->native);
 	gather_names_release(&c->names);
 	idmap_release(&c->located);

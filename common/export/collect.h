@@ -37,6 +37,8 @@ struct collect {
 	struct intern keys; /* struct collect_key */
 	struct collect_sum *by_key;
 	size_t cap_by_key;
+	struct collect_moment *moments; /* if the traces are timed: those of this segment */
+	size_t n_moments, cap_moments;
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
 	uint64_t chosen_ns; /* time of the captures that lies between from and to of the view */

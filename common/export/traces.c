@@ -48,6 +48,7 @@ void traces_release(struct traces *s)
 	free(s->nodes);
 	free(s->owners);
 	free(s->samples);
+	free(s->moments);
 	*s = (struct traces){ 0 };
 }
 
@@ -196,6 +197,14 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 	return true;
 }
 
+bool traces_add_moment(struct traces *s, const struct traces_moment *m)
+{
+	if (!grow_array(&s->moments, &s->cap_moments, s->n_moments, sizeof(*m)))
+		return false;
+	s->moments[s->n_moments++] = *m;
+	return true;
+}
+
 /* Gives each function its name as a text, and finds the functions that are now the same. */
 static bool name_functions(struct traces *s, const struct gather_modules *modules, bool norm)
 {
@@ -277,6 +286,20 @@ static bool location_asked(const struct traces *s, struct asking *k, const struc
 	return false;
 }
 
+/* Keeps the moments of the stacks that are kept. nodes: by node, whether it is asked for. */
+static void keep_moments(struct traces *s, struct asking *k, const bool *nodes, bool with)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_moments; i++) {
+		const struct traces_moment *m = &s->moments[i];
+
+		if ((nodes[m->node] || is_asked(s, k, s->owners[m->owner].comm)) == with)
+			s->moments[n++] = *m;
+	}
+	s->n_moments = n;
+}
+
 bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context), void *context, bool with)
 {
 	struct asking k = { calloc(s->texts.n, 1), asked, context };
@@ -295,8 +318,10 @@ bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context
 		s->total -= it->samples;
 		s->total_weight -= it->weight;
 	}
-	if (good)
+	if (good) {
 		s->n_samples = n;
+		keep_moments(s, &k, nodes, with);
+	}
 	free(k.text);
 	free(nodes);
 	return good;

@@ -12,9 +12,9 @@
  *	traces_release(&s);
  *
  * A location is an address of a process, or of the kernel, in a mapping, with its function and the functions
- * inlined there. Locations with equal address, mapping and names are one. An owner is the one that ran: host,
- * container, command, process, thread. Its command is not a frame. In folded text the outermost frame is the
- * command, and the others are locations without address and mapping.
+ * inlined there. Locations with equal address, mapping and names are one. An owner is the one that ran or
+ * waited: host, container, command, process, thread, and how it waited. Its command is not a frame. In folded
+ * text the outermost frame is the command, and the others are locations without address and mapping.
  *
  * Numbers start at 1; 0 is none, and node 0 is above all stacks. Texts are numbers too: see traces_text.
  */
@@ -62,7 +62,7 @@ struct traces_owner {
 	uint32_t comm; /* as sanitize.h makes it */
 	/* after traces_settle, if it has a stack without frames: the location of its command */
 	uint32_t bare;
-	uint32_t zero; /* 0, because keys are compared as bytes */
+	uint32_t wait; /* enum capture_wait: what the thread did. The struct has no padding: it is a key */
 };
 
 /* One of the labels that a capture was recorded with. Both are texts. */
@@ -75,7 +75,17 @@ struct traces_sample {
 	uint64_t samples, weight; /* weight: in the unit of the first event; 0 for others */
 };
 
+/* One sample by itself, for formats that know time. A wait covers its weight in ns up to its time. */
+struct traces_moment {
+	uint64_t time; /* ns since 1970, or of the capture's clock if it does not say when it was recorded */
+	uint64_t weight; /* as in traces_sample; never more than time if it is a wait in ns */
+	uint32_t owner, node, cpu;
+};
+
 struct traces {
+	bool timed; /* set before reading: moments are collected, too */
+	struct traces_moment *moments;
+	size_t n_moments, cap_moments;
 	struct profile names; /* its labels are the functions' names until traces_settle; it has no stacks */
 	struct intern texts;  /* text 0 is "" */
 	struct intern function_keys, mapping_keys, location_keys, owner_keys, label_keys;
@@ -119,6 +129,9 @@ bool traces_append(struct traces *s, uint32_t parent, uint32_t location, uint32_
  * Adds samples and weight to a stack. The sums must fit: see profile_claim. Returns false if out of memory.
  */
 bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight);
+
+/* Appends a moment, in any order. Returns false if out of memory. */
+bool traces_add_moment(struct traces *s, const struct traces_moment *m);
 
 /* Returns a text, valid as long as the traces. */
 static inline struct slice traces_get(const struct traces *s, uint32_t text)
