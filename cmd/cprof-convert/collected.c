@@ -1,0 +1,105 @@
+#include "cmd/cprof-convert/collected.h"
+
+#include <stdio.h>
+
+#include "cmd/shared/losses.h"
+#include "cmd/shared/version.h"
+
+const char *creator_name(void)
+{
+	static char text[100];
+
+	snprintf(text, sizeof(text), "cprof-convert %s", cprof_version);
+	return text;
+}
+
+void write_stdout(struct slice bytes)
+{
+	fwrite(bytes.p, 1, bytes.n, stdout); /* stdout keeps the error; it is checked at the end */
+}
+
+static bool begin_collecting(void *context)
+{
+	struct collected *it = context;
+
+	return collect_init(&it->collect, &it->traces, it->view);
+}
+
+static const char *collect_record(void *context, const struct record *r)
+{
+	return collect_apply(&((struct collected *)context)->collect, r);
+}
+
+static bool end_collecting(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct collected *it = context;
+	bool good = collect_finish(&it->collect);
+
+	*totals = capture_totals(&it->collect.capture);
+	*sums = it->collect.sums;
+	it->chosen_ns += it->collect.chosen_ns;
+	collect_release(&it->collect);
+	return good;
+}
+
+static bool name_matches(const char *name, void *context)
+{
+	return regexec(context, name, 0, NULL, 0) == 0;
+}
+
+static bool keep_stacks(struct traces *s, const regex_t *expression, bool with)
+{
+	return !expression || traces_keep(s, name_matches, (void *)(uintptr_t)expression, with);
+}
+
+static void finish_traces(struct conversion *c, struct collected *it, const struct profile *text)
+{
+	const struct transform *shape = &c->filters.shape;
+	struct traces *s = &it->traces;
+
+	if (text->total[0] > INT64_MAX - s->total)
+		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, the limit of these formats");
+	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) ||
+	    !keep_stacks(s, shape->match, true) || !keep_stacks(s, shape->focus, true) ||
+	    !keep_stacks(s, shape->exclude, false))
+		cli_no_memory();
+}
+
+void warn_losses(const struct loaded *l)
+{
+	struct buf text = { 0 };
+
+	losses_print(&text, &l->totals);
+	if (text.n)
+		cli_warn("%s", buf_cstr(&text));
+	buf_release(&text);
+}
+
+enum status collect_all(struct conversion *c, struct collected *it)
+{
+	struct operand_taker taker = {
+		it, begin_collecting, collect_record, end_collecting, .chooses = true,
+	};
+	enum status status = STATUS_OK;
+	struct profile text;
+
+	it->view = &c->filters.view;
+	filters_keep_apart(&c->filters);
+	if (!traces_init(&it->traces) || !profile_init(&text))
+		cli_no_memory();
+	it->traces.timed = it->timed;
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = operand_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
+
+		status = s > status ? s : status;
+	}
+	finish_traces(c, it, &text);
+	profile_release(&text);
+	warn_losses(&it->loaded);
+	if (!it->loaded.good)
+		return STATUS_DAMAGED;
+	if (status == STATUS_OK && !it->traces.n_samples)
+		filters_warn_none(&c->filters, "the profile is empty");
+	return status;
+}
+
