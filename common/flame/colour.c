@@ -15,8 +15,10 @@ static const struct oklch kinds[KINDS] = {
 	[KIND_INTERPRETED] = { 0.915, 0.125, 106 },
 	[KIND_ROOT] = { 0.82, 0.012, 260 },
 	[KIND_NONAME] = { 0.885, 0.008, 260 },
-	[KIND_WAITING] = { 0.74, 0.05, 300 },
+	[KIND_SLEEPING] = { 0.86, 0.06, 310 },
 	[KIND_LEFTOUT] = { 0.93, 0.006, 260 },
+	[KIND_UNINTERRUPTIBLE] = { 0.64, 0.13, 295 },
+	[KIND_QUEUED] = { 0.67, 0.17, 38 },
 };
 
 /* hue: -1 keeps the kinds' hues, -2 is grey. */

@@ -45,7 +45,8 @@ static enum kind kind_of_bracketed(struct slice s)
 		const char *text;
 		enum kind kind;
 	} words[] = {
-		{ "[sleeping]", KIND_WAITING }, { "[uninterruptible]", KIND_WAITING }, { "[waiting for a CPU]", KIND_WAITING },
+		{ "[sleeping]", KIND_SLEEPING }, { "[uninterruptible]", KIND_UNINTERRUPTIBLE },
+		{ "[waiting for a CPU]", KIND_QUEUED },
 		{ "[kernel]", KIND_KERNEL },	{ "[kernel.kallsyms]", KIND_KERNEL },  { "[jit]", KIND_JIT },
 		{ "[vdso]", KIND_USER },	{ TRANSFORM_OTHER, KIND_LEFTOUT },	       { SANITIZE_CUT, KIND_LEFTOUT },
 	};
@@ -87,8 +88,10 @@ const char *kind_name(enum kind kind)
 		[KIND_INTERPRETED] = "interpreted",
 		[KIND_ROOT] = "process",
 		[KIND_NONAME] = "no name",
-		[KIND_WAITING] = "waiting",
+		[KIND_SLEEPING] = "sleeping",
 		[KIND_LEFTOUT] = "left out",
+		[KIND_UNINTERRUPTIBLE] = "uninterruptible",
+		[KIND_QUEUED] = "waiting for a CPU",
 	};
 
 	return names[kind];

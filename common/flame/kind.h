@@ -23,8 +23,10 @@ enum kind {
 	KIND_INTERPRETED,
 	KIND_ROOT,   /* the outermost frame: the process, thread or the like */
 	KIND_NONAME, /* code without a name, shown by its place: "[libx.so+0x1231]", "[anon]", "[unknown]" */
-	KIND_WAITING, /* not code: the state that a thread waited in, "[sleeping]" */
+	KIND_SLEEPING, /* not code: the state that a thread waited in, "[sleeping]" */
 	KIND_LEFTOUT, /* stands for missing frames: "[other]", "[...]", "[truncated: depth]" */
+	KIND_UNINTERRUPTIBLE, /* further states: "[uninterruptible]" */
+	KIND_QUEUED,  /* "[waiting for a CPU]" */
 	KINDS
 };
 

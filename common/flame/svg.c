@@ -309,9 +309,39 @@ static double append_key(struct drawing *d, double x, double y, const char *fill
 	return x + append_words(d->out, x, y, "small", slice_of(word), size) + 16;
 }
 
+/* Appends the kinds, states of waiting side by side, each with its share of innermost frames, if it has any. */
+static void append_kinds(struct drawing *d, double x, double y)
+{
+	static const enum kind order[KINDS] = {
+		KIND_USER, KIND_KERNEL, KIND_INLINED, KIND_JIT, KIND_INTERPRETED, KIND_ROOT,
+		KIND_NONAME, KIND_SLEEPING, KIND_UNINTERRUPTIBLE, KIND_QUEUED, KIND_LEFTOUT,
+	};
+	const struct flame_tree *t = d->pic->tree;
+	uint64_t selfs[KINDS] = { 0 }, all = flame_total(t, 0)[0];
+	bool seen[KINDS] = { false };
+	struct buf words = { 0 };
+	char colour[COLOUR_TEXT];
+
+	for (size_t i = 1; i < t->n; i++) {
+		seen[flame_label(t, i)->kind] = true;
+		selfs[flame_label(t, i)->kind] += flame_self(t, i)[0];
+	}
+	for (unsigned int i = 0; i < KINDS; i++) {
+		if (!seen[order[i]])
+			continue;
+		buf_clear(&words);
+		buf_text(&words, kind_name(order[i]));
+		if (selfs[order[i]])
+			buf_printf(&words, " %.2f %%", to_percent(selfs[order[i]], all));
+		colour_kind(colour, d->pic->look.colors, order[i]);
+		x = append_key(d, x, y, colour, NULL, buf_cstr(&words));
+	}
+	d->out->failed = d->out->failed || words.failed;
+	buf_release(&words);
+}
+
 static void append_legend(struct drawing *d, double y)
 {
-	bool seen[KINDS] = { false };
 	char colour[COLOUR_TEXT];
 	double x = PAD;
 
@@ -326,13 +356,7 @@ static void append_legend(struct drawing *d, double y)
 		append_key(d, x, y, colour, "#3d434c", "new");
 		return;
 	}
-	for (size_t i = 0; i < d->pic->tree->n_labels; i++)
-		seen[d->pic->tree->labels[i].kind] = true;
-	for (enum kind kind = 0; kind < KINDS; kind++) {
-		colour_kind(colour, d->pic->look.colors, kind);
-		if (seen[kind])
-			x = append_key(d, x, y, colour, NULL, kind_name(kind));
-	}
+	append_kinds(d, x, y);
 }
 
 /* Appends the ledger's lines one after the other in as many rows as needed. Returns the y of the last row. */

@@ -364,9 +364,11 @@ class App extends Page {
 			const self = new Float64Array(KIND_NAMES.length);
 			for (let l = 0; l < p.labels; l++)
 				self[p.kind[l]] += w.labelSelf[0][l];
-			for (const [kind, name] of KIND_NAMES.entries())
+			for (const kind of KIND_ORDER) {
+				const colour = palette.tone(...palette.kind(kind), false);
 				if (self[kind] > 0 && (p.kinds || kind > 4))
-					add(palette.tone(...palette.kind(kind), false), '', name, sayPercent(self[kind] / w.sum[0]));
+					add(colour, '', KIND_NAMES[kind], sayPercent(self[kind] / w.sum[0]));
+			}
 		}
 		el('legend').replaceChildren(...list);
 	}

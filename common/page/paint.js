@@ -1,11 +1,14 @@
 // The picture: the places and the look of boxes.
 
 const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name',
-	'waiting', 'left out'];
+	'sleeping', 'left out', 'uninterruptible', 'waiting for a CPU'];
+const SLEEPING = 7;
+const KIND_ORDER = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8]; // in the legend: states of waiting side by side
 // Lightness, chroma and hue (OKLCH) by kind. The hues, after Okabe and Ito, suit any colour vision.
 const KIND_COLOURS = [
 	[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
-	[0.82, 0.012, 260], [0.885, 0.008, 260], [0.74, 0.05, 300], [0.93, 0.006, 260],
+	[0.82, 0.012, 260], [0.885, 0.008, 260], [0.86, 0.06, 310], [0.93, 0.006, 260],
+	[0.64, 0.13, 295], [0.67, 0.17, 38],
 ];
 // Names of flamegraph.pl's --colors: one hue for all kinds.
 const SCHEMES = {

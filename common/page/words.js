@@ -140,7 +140,9 @@ class PathReader {
 				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
 		}
 		// Without a kind: a user function, otherwise any label with this name.
-		const kinds = tilde < 0 ? KIND_NAMES.keys() : [word.slice(tilde + 1)];
+		// Links made before states of waiting had kinds of their own name them as SLEEPING.
+		const kind = word.slice(tilde + 1), waits = [SLEEPING, 9, 10];
+		const kinds = tilde < 0 ? KIND_NAMES.keys() : kind === String(SLEEPING) ? waits : [kind];
 		return [...kinds].map((kind) => this.byName.get(`${kind}~${name}`)).find((label) => label !== undefined) ?? -1;
 	}
 

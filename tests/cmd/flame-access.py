@@ -1,5 +1,6 @@
 """The checks of tests/cmd/flame-access.t."""
 import base64
+import math
 import re
 
 from flamelook import *
@@ -54,6 +55,50 @@ def check_contrast(name, path):
                     painted.append((state, box))
         ok(f'{name}, {scheme}: text on boxes has a contrast of {least:.2f}', not weak, weak[:4])
         ok('... and boxes are painted in the colours that were compared', not painted, painted[:3])
+
+
+# Colours as seen without one kind of cones: G. M. Machado, M. M. Oliveira and L. A. F. Fernandes, 2009.
+CONES = {
+    'all cones': ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    'no red': ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+               (-0.003882, -0.048116, 1.051998)),
+    'no green': ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+               (-0.01182, 0.04294, 0.968881)),
+    'no blue': ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602),
+               (0.004733, 0.691367, 0.3039))}
+
+
+def seen_as(colour, cones):
+    """Returns the place of a colour in OKLab."""
+    linear = [v / 255 / 12.92 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in colour]
+    r, g, b_ = (max(0, sum(k * v for k, v in zip(row, linear))) for row in CONES[cones])
+    l, m, s = ((x * r + y * g + z * b_) ** (1 / 3) for x, y, z in (
+        (0.4122214708, 0.5363325363, 0.0514459929), (0.2119034982, 0.6806995451, 0.1073969566),
+        (0.0883024619, 0.2817188376, 0.6299787005)))
+    return (0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+            1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+            0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s)
+
+
+def check_waits():
+    profile = data.parse(WAITS + 'app;a 100\napp;b_[k] 90\napp;c_[i] 80\napp;d_[j] 80\napp;[unknown] 70\n')
+    total = sum(profile.values())
+    path = show('waits', [profile], title='Waits')
+    for scheme in ('light', 'dark'):
+        fresh(path, f'#theme={scheme}')
+        legend = dict(b.value('''Array.from(document.querySelectorAll("#legend span"), (s) =>
+            [s.innerText.trim(), getComputedStyle(s.querySelector("i")).backgroundColor])'''))
+        colours = {re.sub(r'\s*[\d.]+ %$', '', text): rgb(colour) for text, colour in legend.items()}
+        waits = {'sleeping': 90, 'uninterruptible': 40, 'waiting for a CPU': 30}
+        shares = [re.sub(r'\s+', ' ', text) for text in legend]
+        want = [f'{name} {weight / total * 100:.2f} %' for name, weight in waits.items()]
+        ok(f'{scheme}: states of waiting have shares in the legend', set(want) <= set(shares), shares, want)
+        for cones in CONES:
+            place = {name: seen_as(colour, cones) for name, colour in colours.items()}
+            apart = [(n, m, math.dist(place[n], place[m])) for n in waits for m in place if m != n]
+            near = [x for x in apart if x[2] < (0.1 if x[1] in waits else 0.03)]
+            ok(f'... {cones}: they differ from each other and from other kinds', not near, near)
+    shot('waits')
 
 
 def check_axe(name, path):
@@ -178,6 +223,7 @@ def check_all():
     diff = show('access-two', [one, two], title='Two', ledger=ledger)
     times = (20_000_000, 100, {(7 * i % 100, stack): weight for i, (stack, weight) in enumerate(one.items())})
     heat = show('access-heat', [one], title='With times', ledger=ledger, times=times)
+    check_waits()
     for name, page in (('one side', path), ('two sides', diff)):
         check_contrast(name, page)
     for name, page in (('one side', path), ('two sides', diff), ('heat map', heat)):

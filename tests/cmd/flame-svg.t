@@ -64,9 +64,20 @@ like "  and says that there are more" "$(cat "$tmp/deep.svg")" '>The deepest lev
 
 svg --width 800 --height 25 --fontsize 9 --bgcolors '#abcdef' --colors blue --title T --subtitle S --notes N "$tmp/m" >"$tmp/o.svg"
 for want in ' width="800"' 'height="24.00"' 'font-size: 9px' 'fill="#abcdef"' '>T</text>' '>S</text>' '>Notes: N<' \
-	'>Ledger: from folded text: the losses are unknown<' '>kernel</text>' '>process</text>'; do
+	'>Ledger: from folded text: the losses are unknown<' '>kernel ' '>process '; do
 	is "the picture has $want" "$(grep -cF -- "$want" "$tmp/o.svg" | sed 's/[1-9][0-9]*/some/')" some
 done
+svg - <<'E' >"$tmp/o.svg"
+a;f;[sleeping] 50
+a;f;[uninterruptible] 30
+a;f;[waiting for a CPU] 15
+a;f 5
+E
+tr '\n' ' ' <"$tmp/o.svg" | grep -oE '<title>\[[^<]*</title><rect[^>]*' | grep -o '#.*' | sort -u >"$tmp/got"
+is "states of waiting have three colours" "$(wc -l <"$tmp/got")" 3
+is "  and shares in the legend" \
+	"$(grep -oE '>(sleeping|uninterruptible|waiting for a CPU) [0-9.]+ %' "$tmp/o.svg" | tr -d '\n')" \
+	">sleeping 50.00 %>uninterruptible 30.00 %>waiting for a CPU 15.00 %"
 printf '%s\n' 'a;Foo;foo 3' 'a;food 1' 'a;b 12' >"$tmp/f"
 svg --search foo "$tmp/f" >"$tmp/o.svg"
 valid "a picture that is searched" "$tmp/o.svg"

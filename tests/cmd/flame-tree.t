@@ -59,8 +59,10 @@ E
 same "kinds of frames" "$tmp/want" "$tmp/got"
 printf 'sh;main;%s 1\n' '[sleeping]' '[uninterruptible]' '[waiting for a CPU]' '[other]' '[truncated: depth]' '[kernel.kallsyms]' '[jit]' '[vdso]' '[vdso+0x8]' '[libc.so.6]' '[anon]' >"$tmp/in"
 is "  words in brackets are no code without a name" "$(flame "$tmp/in" | block labels | grep -F '[' | sort -n | tr '\n' ,)" \
-	"0 [vdso],1 [kernel.kallsyms],3 [jit],6 [anon],6 [libc.so.6],6 [vdso+0x8],7 [sleeping],7 [uninterruptible],7 [waiting for a CPU],8 [other],8 [truncated: depth],"
-is "  and have names of their own" "$(flame -o svg "$tmp/in" | grep -c '>waiting<\|>left out<')" 2
+	"$(printf %s "0 [vdso],1 [kernel.kallsyms],3 [jit],6 [anon],6 [libc.so.6],6 [vdso+0x8]," \
+		"7 [sleeping],8 [other],8 [truncated: depth],9 [uninterruptible],10 [waiting for a CPU],")"
+is "  and have names of their own" 4 \
+	"$(flame -o svg "$tmp/in" | grep -c '>left out \|>sleeping \|>uninterruptible \|>waiting for a CPU ')"
 is "names that are one to the eye are one box" \
 	"$(printf '%s\n' 'sh;py::f 1' 'sh;py::f_[j] 2' 'sh;py::f;x 3' | flame | block boxes | tr '\n' ,)" "sh 0 6,sh;py::f 3 6,sh;py::f;x 3 3,"
 is "  names of two kinds are two" \

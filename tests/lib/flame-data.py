@@ -18,6 +18,7 @@ import sys
 USER, KERNEL, INLINED, JIT, INTERPRETED, OTHER, NONAME = range(7)
 SUFFIX = {'_[k]': KERNEL, '_[i]': INLINED, '_[j]': JIT, '_[l]': INTERPRETED}
 NOT_SIGNIFICANT, LESS, MORE, NEW, GONE = range(5)
+WAITS = {'[sleeping]': 7, '[uninterruptible]': 9, '[waiting for a CPU]': 10}
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOM = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'common', 'page')
 
@@ -28,6 +29,8 @@ def frame(text, first):
         text = text[:-4]
     elif first:
         kind = OTHER
+    elif text in WAITS:
+        kind = WAITS[text]
     elif text == '[unknown]' or re.fullmatch('0x[0-9a-f]+', text):
         kind = NONAME
     return text, kind

@@ -20,7 +20,8 @@ data = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(data)
 
 TMP, SHOTS = sys.argv[1:3]
-KINDS = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name', 'waiting', 'left out']
+KINDS = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name', 'sleeping', 'left out',
+         'uninterruptible', 'waiting for a CPU']
 b = Browser(1280, 800)
 count = failed = 0
 
