@@ -1,6 +1,7 @@
 #include "cmd/cprof-convert/collected.h"
 
-#include "common/export/firefox.h"
+#include "common/timed/firefox.h"
+#include "common/timed/perfetto.h"
 #include "common/export/thread_moments.h"
 
 /* As collect_all, with the time of each sample. */
@@ -38,6 +39,24 @@ enum status convert_firefox(struct conversion *c)
 	if (firefox_failed(w))
 		cli_no_memory();
 	firefox_free(w);
+	traces_release(&it.traces);
+	return status;
+}
+
+enum status convert_perfetto(struct conversion *c)
+{
+	struct collected it = { 0 };
+	enum status status = collect_timed(c, &it);
+	struct perfetto_writer *w = perfetto_new(&it.traces);
+	struct slice bytes;
+
+	if (!w)
+		cli_no_memory();
+	while (perfetto_next(w, &bytes))
+		write_stdout(bytes);
+	if (perfetto_failed(w))
+		cli_no_memory();
+	perfetto_free(w);
 	traces_release(&it.traces);
 	return status;
 }

@@ -28,6 +28,7 @@ enum status convert_tsv(struct conversion *c);
 
 /* by_time.c: formats of stacks that know the time of each sample. */
 enum status convert_firefox(struct conversion *c);
+enum status convert_perfetto(struct conversion *c);
 
 /* by_sample.c: formats of single samples. */
 enum status convert_perf(struct conversion *c);

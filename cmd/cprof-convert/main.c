@@ -36,6 +36,7 @@ static const struct format {
 	{ "pprof", convert_pprof, FORMAT_BINARY | FORMAT_STACKS, pprof_known },
 	{ "speedscope", convert_speedscope, FORMAT_STACKS, json_known },
 	{ "firefox", convert_firefox, FORMAT_STACKS, json_known },
+	{ "perfetto", convert_perfetto, FORMAT_BINARY | FORMAT_STACKS, NULL },
 	{ "callgrind", convert_callgrind, FORMAT_STACKS, NULL },
 	{ "tsv", convert_tsv, FORMAT_NAMES, NULL },
 	{ "perf", convert_perf, FORMAT_BINARY, NULL },

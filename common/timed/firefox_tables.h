@@ -11,8 +11,8 @@
  * A location with inlined functions has a row for each of them. The frame of line i of the traces is row i of
  * frames; the frames of waits come after those of all lines.
  */
-#ifndef CPROF_EXPORT_FIREFOX_TABLES_H
-#define CPROF_EXPORT_FIREFOX_TABLES_H
+#ifndef CPROF_TIMED_FIREFOX_TABLES_H
+#define CPROF_TIMED_FIREFOX_TABLES_H
 
 #include "common/base/idmap.h"
 #include "common/capture/capture.h"

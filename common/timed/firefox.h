@@ -17,8 +17,8 @@
  *
  * JSON comes from json.h: if json_known is false, do not call these functions.
  */
-#ifndef CPROF_EXPORT_FIREFOX_H
-#define CPROF_EXPORT_FIREFOX_H
+#ifndef CPROF_TIMED_FIREFOX_H
+#define CPROF_TIMED_FIREFOX_H
 
 #include "common/export/traces.h"
 

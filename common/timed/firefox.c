@@ -1,10 +1,10 @@
-#include "common/export/firefox.h"
+#include "common/timed/firefox.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "common/base/array.h"
-#include "common/export/firefox_tables.h"
+#include "common/timed/firefox_tables.h"
 #include "common/export/json.h"
 #include "common/export/thread_moments.h"
 

@@ -1,4 +1,4 @@
-#include "common/export/firefox_tables.h"
+#include "common/timed/firefox_tables.h"
 
 #include <stdlib.h>
 
