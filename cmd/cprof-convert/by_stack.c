@@ -103,7 +103,7 @@ static bool by_weight(const struct conversion *c, const struct collected *it)
 enum status convert_speedscope(struct conversion *c)
 {
 	struct speedscope_writer *w;
-	struct collected it = { 0 };
+	struct collected it = { .timed = true };
 	enum status status = collect_all(c, &it);
 	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator_name() };
 	struct slice bytes;

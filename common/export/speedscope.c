@@ -4,8 +4,11 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/base/intern.h"
+#include "common/capture/capture.h"
 #include "common/export/json.h"
+#include "common/export/thread_moments.h"
 
 enum { PIECE = 64 << 10 };
 
@@ -30,10 +33,23 @@ struct group {
 	uint64_t total;
 };
 
+/* A sample of the file. */
+struct shown {
+	uint32_t node;
+	uint64_t weight;
+};
+
+/* A moment to be put in order. */
+struct timed {
+	uint64_t time;
+	uint32_t moment, group;
+};
+
 enum speedscope_step { STEP_FRAMES, STEP_HEAD, STEP_SAMPLES, STEP_WEIGHTS, STEP_TAIL, STEP_END };
 
 struct speedscope_writer {
 	const struct traces *s;
+	uint32_t waits[CAPTURE_WAITS]; /* texts: the innermost frame of a wait */
 	struct speedscope_options options;
 	struct profile tree; /* below node 0 the groups, below these the frames */
 	struct group *groups;
@@ -43,8 +59,9 @@ struct speedscope_writer {
 	uint32_t *index; /* by label: its number among the file's frames, plus 1 */
 	/* children of node n, by rank, are children[first[n]] to before first[n + 1] */
 	uint32_t *first, *children;
-	uint32_t *order; /* nodes with weight, in the order of writing */
-	size_t n_order;
+	struct shown *order; /* in the order of writing */
+	size_t n_order, cap_order;
+	struct idmap nodes; /* owner and node of the traces to node of the tree */
 	uint32_t *path;
 	size_t cap_path;
 	enum speedscope_step step;
@@ -134,8 +151,11 @@ static bool push_sample(struct speedscope_writer *w, const struct traces_sample 
 		if (!push_location(w, w->path[--n], &node))
 			return false;
 	}
+	if (o->wait && !push_frame(w, (struct frame_key){ w->waits[o->wait], 0, 0 }, &node))
+		return false;
 	w->groups[group].total += weight;
-	return profile_add_at(&w->tree, node, 0, 0, weight);
+	return idmap_set(&w->nodes, (uint64_t)it->owner << 32 | it->node, node) &&
+	       profile_add_at(&w->tree, node, 0, 0, weight);
 }
 
 static struct frame_key frame_of(const struct speedscope_writer *w, uint32_t label)
@@ -231,30 +251,108 @@ static int by_name(const void *a, const void *b, void *context)
 	return order ? order : (x->key.tid > y->key.tid) - (x->key.tid < y->key.tid);
 }
 
-/* Orders the nodes for writing, group by group. Each node is pushed once, so the stack needs at most n. */
-static bool order_nodes(struct speedscope_writer *w)
+static bool push_shown(struct speedscope_writer *w, uint32_t node, uint64_t weight)
+{
+	if (!grow_array(&w->order, &w->cap_order, w->n_order, sizeof(*w->order)))
+		return false;
+	w->order[w->n_order++] = (struct shown){ node, weight };
+	return true;
+}
+
+/* Orders the stacks by name, each once, group by group. Each node is pushed once: n are room enough. */
+static bool order_by_name(struct speedscope_writer *w)
 {
 	uint32_t *stack = calloc(w->tree.n, sizeof(*stack));
+	bool good = stack && rank_labels(w) && sort_children(w);
 	size_t n;
 
-	w->order = calloc(w->tree.n, sizeof(*w->order));
-	for (size_t g = 0; stack && w->order && g < w->n_groups; g++) {
+	for (size_t g = 0; good && g < w->n_groups; g++) {
 		stack[0] = w->groups[g].top;
-		for (n = 1; n;) {
+		for (n = 1; good && n;) {
 			uint32_t at = stack[--n];
 
 			if (w->tree.nodes[at].self[0])
-				w->order[w->n_order++] = at;
+				good = push_shown(w, at, w->tree.nodes[at].self[0]);
 			for (uint32_t i = w->first[at + 1]; i-- > w->first[at];)
 				stack[n++] = w->children[i];
 		}
 		w->groups[g].end = w->n_order;
 	}
 	free(stack);
-	return w->order;
+	return good;
 }
 
-struct speedscope_writer *speedscope_new(const struct traces *s, const struct speedscope_options *options)
+static int by_time(const void *a, const void *b)
+{
+	const struct timed *x = a, *y = b;
+	int order = (x->group > y->group) - (x->group < y->group);
+
+	if (order == 0)
+		order = (x->time > y->time) - (x->time < y->time);
+	return order ? order : (x->moment > y->moment) - (x->moment < y->moment);
+}
+
+/* Returns the group that a node of the tree is in. The groups are sorted, and their tops are not. */
+static uint32_t group_of(const struct speedscope_writer *w, const uint32_t *by_top, uint32_t node)
+{
+	while (w->tree.nodes[node].parent)
+		node = w->tree.nodes[node].parent;
+	return by_top[node];
+}
+
+static bool find_times(struct speedscope_writer *w, struct timed *times)
+{
+	uint32_t *by_top = calloc(w->tree.n, sizeof(*by_top)), node;
+
+	for (uint32_t g = 0; by_top && g < w->n_groups; g++)
+		by_top[w->groups[g].top] = g;
+	for (size_t i = 0; by_top && i < w->s->n_moments; i++) {
+		const struct traces_moment *m = &w->s->moments[i];
+
+		if (idmap_find(&w->nodes, (uint64_t)m->owner << 32 | m->node, &node))
+			times[i] = (struct timed){ thread_moments_begin(w->s, m), (uint32_t)i,
+						   group_of(w, by_top, node) };
+	}
+	free(by_top);
+	return by_top;
+}
+
+/* Adds a moment to the group, in time: to the previous one of the group if its stack is the same. */
+static bool show_moment(struct speedscope_writer *w, const struct timed *t, size_t begin)
+{
+	const struct traces_moment *m = &w->s->moments[t->moment];
+	uint64_t weight = w->options.weight ? m->weight : 1;
+	uint32_t node;
+
+	if (!weight || !idmap_find(&w->nodes, (uint64_t)m->owner << 32 | m->node, &node))
+		return true;
+	if (w->n_order == begin || w->order[w->n_order - 1].node != node)
+		return push_shown(w, node, weight);
+	w->order[w->n_order - 1].weight += weight;
+	return true;
+}
+
+/* Orders the moments by time, group by group. */
+static bool order_by_time(struct speedscope_writer *w)
+{
+	size_t n = w->s->n_moments, at = 0;
+	struct timed *times = calloc(n + 1, sizeof(*times));
+	bool good = times && n < UINT32_MAX && find_times(w, times) && rank_labels(w);
+
+	if (good)
+		qsort(times, n, sizeof(*times), by_time);
+	for (size_t g = 0; good && g < w->n_groups; g++) {
+		size_t begin = w->n_order;
+
+		while (good && at < n && times[at].group == g)
+			good = show_moment(w, &times[at++], begin);
+		w->groups[g].end = w->n_order;
+	}
+	free(times);
+	return good;
+}
+
+struct speedscope_writer *speedscope_new(struct traces *s, const struct speedscope_options *options)
 {
 	struct speedscope_writer *w = calloc(1, sizeof(*w));
 	bool good;
@@ -264,12 +362,16 @@ struct speedscope_writer *speedscope_new(const struct traces *s, const struct sp
 	w->s = s;
 	w->options = *options;
 	intern_init(&w->group_keys);
+	idmap_init(&w->nodes);
 	good = profile_init(&w->tree);
+	for (uint32_t i = 1; good && i < CAPTURE_WAITS; i++)
+		good = traces_text(s, slice_of(thread_moments_frame(i)), &w->waits[i]);
 	for (size_t i = 0; good && i < s->n_samples; i++)
 		good = push_sample(w, &s->samples[i]);
 	if (good && w->n_groups)
-		qsort_r(w->groups, w->n_groups, sizeof(*w->groups), by_name, (void *)(uintptr_t)s);
-	if (good && rank_labels(w) && sort_children(w) && order_nodes(w))
+		qsort_r(w->groups, w->n_groups, sizeof(*w->groups), by_name, s);
+	/* Folded text has no moments, so the samples of a mixture are in no order of time. */
+	if (good && (s->timed && s->n_moments == s->total ? order_by_time(w) : order_by_name(w)))
 		return w;
 	speedscope_free(w);
 	return NULL;
@@ -281,6 +383,7 @@ void speedscope_free(struct speedscope_writer *w)
 		return;
 	profile_release(&w->tree);
 	intern_release(&w->group_keys);
+	idmap_release(&w->nodes);
 	buf_release(&w->out);
 	free(w->groups);
 	free(w->rank);
@@ -404,7 +507,7 @@ static void write_samples(struct speedscope_writer *w)
 
 	for (; w->at < end && w->out.n < PIECE && !w->failed; w->at++) {
 		buf_text(&w->out, w->at > w->begin ? ",\n" : "\n");
-		write_sample(w, w->order[w->at]);
+		write_sample(w, w->order[w->at].node);
 	}
 	if (w->at == end) {
 		buf_text(&w->out, "],\n\"weights\":[");
@@ -419,7 +522,7 @@ static void write_weights(struct speedscope_writer *w)
 
 	for (; w->at < end && w->out.n < PIECE; w->at++) {
 		buf_text(&w->out, w->at > w->begin ? "," : "");
-		json_count(&w->out, w->tree.nodes[w->order[w->at]].self[0]);
+		json_count(&w->out, w->order[w->at].weight);
 	}
 	if (w->at == end) {
 		buf_text(&w->out, "]}");

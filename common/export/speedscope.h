@@ -10,8 +10,11 @@
  *	speedscope_free(w);
  *
  * There is a profile for each thread or process, or one for all, sorted by name and number; the heaviest one
- * is shown first. Folded text has one. Stacks are in the order of their names, each once. If one profile
- * holds several commands, these are outermost frames.
+ * is shown first. Folded text has one. If one profile holds several commands, these are outermost frames. A
+ * wait has its kind as innermost frame.
+ *
+ * Samples are in order of time if the traces are timed and hold no folded text; those in a row with one stack
+ * are one. Otherwise stacks are in the order of their names, each once.
  *
  * JSON comes from json.h: if json_known is false, do not call these functions.
  */
@@ -31,8 +34,8 @@ struct speedscope_options {
 
 struct speedscope_writer;
 
-/* Traces must be settled, and outlive the writer. Returns NULL if out of memory. */
-struct speedscope_writer *speedscope_new(const struct traces *s, const struct speedscope_options *options);
+/* Traces must be settled, and outlive the writer; a few texts are added. Returns NULL if out of memory. */
+struct speedscope_writer *speedscope_new(struct traces *s, const struct speedscope_options *options);
 /* Sets *bytes to the next piece, valid until the next call; returns false at the end or if out of memory. */
 bool speedscope_next(struct speedscope_writer *w, struct slice *bytes);
 bool speedscope_failed(const struct speedscope_writer *w);

@@ -24,11 +24,12 @@ cat >"$tmp/want" <<'X'
 "profiles":[
 {"type":"sampled","name":"app 42/42","unit":"none","startValue":0,"endValue":11,
 "samples":[
-[0,1],
+[0,1,2,3],
 [0,1,2],
+[0,1],
 [0,1,2,3],
 [0,1,2,2]],
-"weights":[1,2,7,1]}]}
+"weights":[3,2,1,4,1]}]}
 X
 speedscope -i "$tmp/i.bin" | sed '/^"exporter"/s/ [0-9][^"]*"/"/' >"$tmp/got"
 same "a capture" "$tmp/want" "$tmp/got"
@@ -45,7 +46,7 @@ assert not d["profiles"] or d["profiles"][d["activeProfileIndex"]]["endValue"] =
 for p in d["profiles"]:
     assert p["type"] == "sampled" and p["startValue"] == 0 and len(p["samples"]) == len(p["weights"])
     assert sum(p["weights"]) == p["endValue"] and all(w > 0 for w in p["weights"])
-    assert len({tuple(s) for s in p["samples"]}) == len(p["samples"])
+    assert all(a != b for a, b in zip(p["samples"], p["samples"][1:]))
     print("#", p["name"], p["unit"], p["endValue"])
     for s, w in zip(p["samples"], p["weights"]):
         names = [frames[i]["name"] for i in s]
@@ -86,6 +87,44 @@ cprof-fold "$tmp/a.bin" 2>/dev/null | cprof-convert -t speedscope >"$tmp/json2"
 theirs "$tmp/json" | grep -v '/app+' | sort >"$tmp/want"
 theirs "$tmp/json2" | grep -v '\[app+' | sort >"$tmp/got"
 same "  with the commands as frames, as folded text is shown" "$tmp/want" "$tmp/got"
+
+# Order of time: the samples of perf script's text, those in a row with one stack as one
+python3 "$here/convert-timed.py" 3 "$tmp/account" one | cprof-dump -r >"$tmp/t.bin" || exit 1
+cat >"$tmp/order.py" <<'X'
+import json, sys
+d = json.load(open(sys.argv[1], encoding="utf-8"))
+names = [f["name"] for f in d["shared"]["frames"]]
+kinds = {"[sleeping]": "off-cpu:sleep", "[uninterruptible]": "off-cpu:uninterruptible",
+         "[waiting for a CPU]": "off-cpu:run-queue"}
+(p,) = d["profiles"]
+got = []
+for sample, weight in zip(p["samples"], p["weights"]):
+    stack = [names[i] for i in sample]
+    kind = kinds.get(stack[-1], "cpu-clock")
+    got.append([kind, stack[:-1] if stack[-1] in kinds else stack, weight])
+want = []
+for sample in open(sys.argv[2], encoding="utf-8").read().strip("\n").split("\n\n"):
+    head, *frames = sample.split("\n")
+    weight, kind = int(head.split()[-2]), head.split()[-1].strip(":")
+    stack = [f.split(" ", 1)[1].rsplit(" (", 1)[0].split("+0x")[0] for f in map(str.strip, frames)][::-1]
+    stack = stack or [head.split()[0]]
+    if want and want[-1][:2] == [kind, stack]:
+        want[-1][2] += weight
+    else:
+        want.append([kind, stack, weight])
+assert len(got) > 30
+sys.exit(got != want)
+X
+speedscope --wall -i --tid 102 "$tmp/t.bin" >"$tmp/json"
+cprof-convert -t perfscript --wall --tid 102 "$tmp/t.bin" >"$tmp/text"
+ok "--wall: a thread's samples are in order of time" python3 "$tmp/order.py" "$tmp/json" "$tmp/text"
+speedscope --wall --by all "$tmp/t.bin" >"$tmp/json"
+is "  and --by all has the time of all" "$(theirs "$tmp/json" | sed -n 1p)" \
+	"# all nanoseconds $(awk '{ s += $4 } END { print s }' "$tmp/account")"
+theirs "$tmp/json" | sed -n 's/^\([0-9]*\) [0-9]* \[\([a-z].*\)\]$/\1 \2/p' | sort >"$tmp/got"
+awk '!/running/ { n = $4; sub(/^([^ ]* ){5}/, ""); s[$0] += n } END { for (k in s) print s[k], k }' \
+	"$tmp/account" | sort >"$tmp/want"
+same "  each kind of wait has a frame" "$tmp/want" "$tmp/got"
 
 status "no byte" 3 cprof-convert -t speedscope /dev/null
 ok "  is a file without a profile" python3 "$tmp/read.py" "$tmp/out"

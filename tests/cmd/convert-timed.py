@@ -3,8 +3,8 @@
 account: a line "host pid tid ns samples state" for each thread and state. Two hosts have processes of the
 same numbers.
 
-convert-timed.py SEED ACCOUNT [ran]
-With ran, the capture says how long threads ran: more than their samples.
+convert-timed.py SEED ACCOUNT [ran] [one]
+With ran, the capture says how long threads ran: more than their samples. With one, there is only one host.
 """
 import collections
 import random
@@ -89,7 +89,8 @@ def segment(host, base):
 
 
 segment("h1", 1000)
-segment("h2", 10 ** 12)
+if "one" not in sys.argv[3:]:
+    segment("h2", 10 ** 12)
 with open(sys.argv[2], "w", encoding="utf-8") as out:
     for key in sorted(account):
         host, pid, tid, state = key.split(" ", 3)
