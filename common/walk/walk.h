@@ -164,6 +164,12 @@ WALK_FN int walk_enter(WALK_ENV env, __u64 pc)
 	return end;
 }
 
+/* Is there a mapping with code at pc? If so, it is the current one. */
+static WALK_INLINE int walk_is_mapped(WALK_ENV env, const struct walk *w, __u64 pc)
+{
+	return (pc >= w->start && pc < w->end) || walk_enter(env, pc) == WALK_ON;
+}
+
 /*
  * Returns the number of the rule at an offset in the file, and sets w->distance to the distance from its row.
  * *left: bytes up to the next row, 0: nothing is known here.
@@ -286,7 +292,7 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 	/* The value may be anything: a return address must be in code, after a call. */
 	if (!walk_is_code(pair[1]))
 		return why;
-	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, pair[1] - 1) != WALK_ON)
+	if (!walk_is_mapped(env, w, pair[1] - 1))
 		return why | WALK_UNSURE;
 	call = walk_is_call(env, pair[1]);
 	if (call == 0 && (why != WALK_NO_TABLE || from || w->file_at))
@@ -458,7 +464,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 		return unwind_from_code(r) ? WALK_FP_END : WALK_COMPLETE;
 	if (unwind_from_code(r)) {
 		call = walk_is_call(env, pair[1]);
-		if (call == 0)
+		if (call == 0 || (call < 0 && !walk_is_mapped(env, w, pair[1] - 1)))
 			goto by_fp;
 		if (call < 0)
 			w->unchecked = 1;
