@@ -203,15 +203,21 @@ static __always_inline unsigned long long hash_text(unsigned long long hash, con
 static __always_inline unsigned int read_text(void *ctx, const struct usdt_site *site, enum usdt_text which,
 					      unsigned char *to, unsigned int most)
 {
+	unsigned int bytes;
 	long n;
 
 	if (!site->has_text[which])
 		return 0;
 	n = bpf_probe_read_user_str(to, most, (void *)read_argument(ctx, &site->texts[which]));
-	if (n <= 1 || n > most)
+	if (n <= 1)
 		return 0;
-	*(unsigned long long *)(to + n) = 0;
-	return n - 1;
+	bytes = n;
+	/* Otherwise both comparisons become one of a sum, which says nothing of n to the verifier up to 6.12. */
+	asm volatile("" : "+r"(bytes));
+	if (bytes > most)
+		return 0;
+	*(unsigned long long *)(to + bytes) = 0;
+	return bytes - 1;
 }
 
 struct lengths {
