@@ -150,7 +150,11 @@ rm -rf "$to"; mkdir "$to"
 cprof-record -q -a --rotate 1h -o "$to" 20 &
 recorder=$!
 wait_for "$to/.*.part"
-sleep 1.5
+tries=0
+until cprof-dump "$to"/.*.part 2>/dev/null | grep -q '^sample ' || [ $tries -ge 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
 kill -9 $recorder
 wait $recorder 2>/dev/null
 is "a file without its name" "$(ls -A "$to" | grep -c '^\..*\.cprof\.part$')" 1
