@@ -5,6 +5,7 @@
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
+#include "common/capture/capture.h"
 
 enum { PIECE = 64 << 10 };
 
@@ -14,16 +15,18 @@ struct cost_key {
 	uint32_t line;
 };
 
-struct cost {
+struct line_cost {
 	struct cost_key key;
-	uint64_t weight;
+	uint64_t weight[CAPTURE_WAITS]; /* by event: one, or if there are waits by enum capture_wait */
 };
 
 struct callgrind_writer {
 	const struct traces *s;
 	struct callgrind_options options;
+	size_t events;
+	uint64_t total[CAPTURE_WAITS];
 	struct intern keys; /* struct cost_key */
-	struct cost *costs; /* by key, and then sorted */
+	struct line_cost *costs; /* by key, and then sorted */
 	size_t cap_costs;
 	/* By function, then by text for commands: the number of the last stack that contained it, plus 1. */
 	size_t *seen;
@@ -41,7 +44,7 @@ static uint32_t command_function(const struct callgrind_writer *w, uint32_t comm
 	return (uint32_t)w->s->n_functions + comm;
 }
 
-static bool sum_cost(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
+static bool sum_cost(struct callgrind_writer *w, struct cost_key key, size_t event, uint64_t cost)
 {
 	uint32_t id;
 
@@ -49,7 +52,7 @@ static bool sum_cost(struct callgrind_writer *w, struct cost_key key, uint64_t c
 	    !grow_array(&w->costs, &w->cap_costs, id, sizeof(*w->costs)))
 		return false;
 	w->costs[id].key = key;
-	w->costs[id].weight += cost;
+	w->costs[id].weight[event] += cost;
 	return true;
 }
 
@@ -83,8 +86,9 @@ static bool walk_stack(struct callgrind_writer *w, const struct traces_sample *i
 static bool add_sample(struct callgrind_writer *w, const struct traces_sample *it, size_t number)
 {
 	uint64_t cost = w->options.weight ? it->weight : it->samples;
-	size_t n;
+	size_t event = w->events > 1 ? w->s->owners[it->owner].wait : 0, n;
 
+	w->total[event] += cost;
 	if (!walk_stack(w, it, &n))
 		return false;
 	for (size_t i = n - 1; i-- > 0;) {
@@ -92,22 +96,27 @@ static bool add_sample(struct callgrind_writer *w, const struct traces_sample *i
 		size_t *seen = &w->seen[w->path[i].function];
 
 		call.callee = w->path[i].function;
-		if (*seen != number + 1 && !sum_cost(w, call, cost))
+		if (*seen != number + 1 && !sum_cost(w, call, event, cost))
 			return false;
 		*seen = number + 1;
 	}
-	return sum_cost(w, w->path[0], cost);
+	return sum_cost(w, w->path[0], event, cost);
 }
 
 static int by_key(const void *a, const void *b)
 {
-	const struct cost_key *x = &((const struct cost *)a)->key, *y = &((const struct cost *)b)->key;
+	const struct cost_key *x = &((const struct line_cost *)a)->key, *y = &((const struct line_cost *)b)->key;
 
 	if (x->function != y->function)
 		return x->function > y->function ? 1 : -1;
 	if (x->callee != y->callee)
 		return x->callee > y->callee ? 1 : -1;
 	return (x->line > y->line) - (x->line < y->line);
+}
+
+static bool is_time(const struct traces *s)
+{
+	return slice_is(traces_get(s, s->unit), "ns");
 }
 
 struct callgrind_writer *callgrind_new(const struct traces *s, const struct callgrind_options *options)
@@ -120,6 +129,7 @@ struct callgrind_writer *callgrind_new(const struct traces *s, const struct call
 		return NULL;
 	w->s = s;
 	w->options = *options;
+	w->events = options->weight && is_time(s) && traces_has_waits(s) ? CAPTURE_WAITS : 1;
 	intern_init(&w->keys);
 	w->seen = calloc(functions, sizeof(*w->seen));
 	w->names = calloc(functions, sizeof(*w->names));
@@ -181,7 +191,23 @@ static void write_function(struct callgrind_writer *w, const char *file, const c
 		   traces_get(s, is_command ? function - (uint32_t)s->n_functions : s->functions[function].name));
 }
 
-static void write_cost(struct callgrind_writer *w, const struct cost *it)
+static uint64_t sum_of(const struct callgrind_writer *w, const uint64_t *weights)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->events; i++)
+		sum += weights[i];
+	return sum;
+}
+
+static void write_numbers(struct callgrind_writer *w, const uint64_t *weights)
+{
+	for (size_t i = 0; i < w->events; i++)
+		buf_printf(&w->out, " %" PRIu64, weights[i]);
+	buf_byte(&w->out, '\n');
+}
+
+static void write_cost(struct callgrind_writer *w, const struct line_cost *it)
 {
 	struct cost_key key = it->key;
 
@@ -192,9 +218,10 @@ static void write_cost(struct callgrind_writer *w, const struct cost *it)
 	}
 	if (key.callee) {
 		write_function(w, "cfi=", "cfn=", key.callee);
-		buf_printf(&w->out, "calls=%" PRIu64 " 0\n", it->weight);
+		buf_printf(&w->out, "calls=%" PRIu64 " 0\n", sum_of(w, it->weight));
 	}
-	buf_printf(&w->out, "%" PRIu32 " %" PRIu64 "\n", key.line, it->weight);
+	buf_printf(&w->out, "%" PRIu32, key.line);
+	write_numbers(w, it->weight);
 }
 
 static void write_head(struct callgrind_writer *w)
@@ -202,11 +229,14 @@ static void write_head(struct callgrind_writer *w)
 	struct slice unit = traces_get(w->s, w->s->unit);
 
 	buf_printf(&w->out, "# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevents: ", w->options.creator);
-	if (w->options.weight && unit.n)
-		buf_text(&w->out, slice_is(unit, "ns") ? "Nanoseconds" : "Weight");
+	if (w->events > 1)
+		buf_text(&w->out, "Cpu OffCpuSleep OffCpuUninterruptible OffCpuRunQueue");
+	else if (w->options.weight && unit.n)
+		buf_text(&w->out, is_time(w->s) ? "Nanoseconds" : "Weight");
 	else
 		buf_text(&w->out, "Samples");
-	buf_printf(&w->out, "\nsummary: %" PRIu64 "\n", w->options.weight ? w->s->total_weight : w->s->total);
+	buf_text(&w->out, "\nsummary:");
+	write_numbers(w, w->total);
 	w->begun = true;
 }
 

@@ -13,7 +13,7 @@
  * called. The readers compute a function's inclusive cost from the calls to it. To keep that right under
  * recursion, a stack counts only for the call to a function's outermost frame in the stack. Each command is a
  * function in the file "[command]" that calls the outermost frames. The number of calls is unknown; the
- * weight is written in its place.
+ * weight is written in its place. If there are waits, CPU time and each kind of wait are separate events.
  */
 #ifndef CPROF_EXPORT_CALLGRIND_H
 #define CPROF_EXPORT_CALLGRIND_H

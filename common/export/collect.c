@@ -7,25 +7,12 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/capture/labels.h"
+#include "common/export/collect_sums.h"
+#include "common/export/collect_running.h"
 #include "common/select/select.h"
 #include "common/select/mixed_events.h"
 #include "common/select/ends.h"
 #include "common/profile/sanitize.h"
-
-/* Samples with the same key are summed. Has no padding, because keys are compared as bytes. */
-struct collect_key {
-	uint64_t epoch; /* 0 without user frames */
-	uint32_t process, thread, comm;
-	uint32_t user, kernel, event;
-	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
-	uint32_t pad;    /* 0 */
-};
-
-struct collect_sum {
-	uint64_t samples, weight;
-	uint32_t owner, node; /* once the stack is added; owner 0: it does not count */
-	bool weighs;          /* its event has the unit of the weights */
-};
 
 struct collect_moment {
 	uint64_t time, weight;
@@ -43,6 +30,7 @@ bool collect_init(struct collect *c, struct traces *s, const struct view *view)
 {
 	*c = (struct collect){ .s = s, .view = view };
 	intern_init(&c->keys);
+	intern_init(&c->runners);
 	idmap_init(&c->located);
 	return capture_init_for(&c->capture, select_counts, view);
 }
@@ -51,6 +39,9 @@ void collect_release(struct collect *c)
 {
 	capture_release(&c->capture);
 	intern_release(&c->keys);
+	intern_release(&c->runners);
+	running_release(&c->running);
+	run_spans_release(&c->spans);
 	idmap_release(&c->located);
 	buf_release(&c->text);
 	free(c->by_key);
@@ -158,30 +149,27 @@ static bool note_moment(struct collect *c, const struct record_sample *part, uin
 
 static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
+	enum select_answer answer;
 	struct record_sample part;
 	struct collect_key key;
+	const char *wrong;
 	uint32_t id;
 
 	if (!c->based) {
 		c->based = true;
-		c->base = r->time;
+		c->base = select_base(&c->capture, r->time);
 	}
 	widen_time(c, r->time);
-	if (select_sample(&(struct select){ c->view, &c->capture, c->base }, r, &part) != SELECT_IN)
+	answer = select_sample(&(struct select){ c->view, &c->capture, c->base }, r, &part);
+	collect_running_sample(c, r, answer, &part);
+	if (answer != SELECT_IN)
 		return NULL;
-	/* Output formats have 63 bits for a sum. */
-	if (part.weight > INT64_MAX - c->s->claimed)
-		return "the weights add up to more than 63 bits";
-	c->s->claimed += part.weight;
+	wrong = collect_claim(c, part.weight);
+	if (wrong)
+		return wrong;
 	key = key_of(c, r);
-	if (!intern_add(&c->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
-	    !grow_array(&c->by_key, &c->cap_by_key, id, sizeof(*c->by_key))) {
+	if (!collect_add_key(c, &key, 1, part.weight, &id) || !note_moment(c, &part, id))
 		c->failed = true;
-		return NULL;
-	}
-	c->by_key[id].samples++;
-	c->by_key[id].weight += part.weight;
-	c->failed = !note_moment(c, &part, id) || c->failed;
 	return NULL;
 }
 
@@ -372,12 +360,31 @@ static bool show_stack(struct collect *c, struct collect_key *k)
 	       grow_array(&c->memo, &c->cap_memo, c->native.n, sizeof(*c->memo));
 }
 
+/* Adds the time that a thread ran without a sample, with a frame that says so. */
+static bool add_ran(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
+{
+	struct traces_line line = { 0 };
+	uint32_t owner, label, location, node;
+
+	if (!sum->weight)
+		return true;
+	if (!c->s->unit && !label_text(c, slice_of("ns"), &c->s->unit))
+		return false;
+	return find_owner(c, k, &owner) &&
+	       profile_label(&c->s->names, slice_of("[running, not sampled]"), &label) &&
+	       traces_function(c->s, label, 0, &line.function) &&
+	       traces_location(c->s, 0, 0, &line, 1, &location) && traces_child(c->s, 0, location, &node) &&
+	       traces_add(c->s, owner, node, 0, slice_is(traces_get(c->s, c->s->unit), "ns") ? sum->weight : 0);
+}
+
 /* Skips an event that stood in for the clock's until that appeared. The first event kept sets the unit. */
 static bool add_stack(struct collect *c, struct collect_key *k, struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
 	uint32_t owner, node = 0;
 
+	if (k->event == COLLECT_RAN)
+		return add_ran(c, k, sum);
 	if (!select_lists_event(c->view, &c->capture, k->event))
 		return true;
 	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
@@ -477,12 +484,19 @@ static bool add_segment(struct collect *c)
 	return good;
 }
 
+static void end_running(struct collect *c)
+{
+	collect_running_due(c, NULL);
+	collect_running_correct(c);
+}
+
 const char *collect_apply(struct collect *c, const struct record *r)
 {
-	const char *wrong;
+	const char *wrong, *late;
 
 	if (r->type == RECORD_SEGMENT) {
 		add_time(c);
+		end_running(c);
 		c->failed = !add_segment(c) || c->failed;
 		if (!(c->capture.end_seen && c->capture.end_reason == END_CONTINUES))
 			c->based = false;
@@ -491,13 +505,19 @@ const char *collect_apply(struct collect *c, const struct record *r)
 		c->sums.symbols++;
 		c->looked = true;
 	}
+	late = collect_running_due(c, r);
 	wrong = capture_apply(&c->capture, r);
-	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(c, &r->sample);
+	if (!wrong && r->type == RECORD_RAN)
+		collect_running_ran(c, &r->ran);
+	else if (!wrong && r->type == RECORD_SAMPLE)
+		wrong = add_sample(c, &r->sample);
+	return wrong ? wrong : late;
 }
 
 bool collect_finish(struct collect *c)
 {
 	add_time(c);
+	end_running(c);
 	return add_segment(c) && !c->failed && !c->capture.no_memory;
 }
 

@@ -28,6 +28,8 @@
 #include "common/gather/gather.h"
 #include "common/gather/gather_names.h"
 #include "common/gather/gather_native.h"
+#include "common/select/run_spans.h"
+#include "common/select/running.h"
 
 struct collect {
 	struct capture capture;
@@ -40,10 +42,13 @@ struct collect {
 	struct collect_moment *moments; /* if the traces are timed: those of this segment */
 	size_t n_moments, cap_moments;
 	bool based;    /* base is set */
-	uint64_t base; /* time of the capture's first sample */
+	uint64_t base; /* see select_base */
 	uint64_t chosen_ns; /* time of the captures that lies between from and to of the view */
 	uint64_t first, last; /* times of samples of this segment inside the window; valid if chosen */
 	bool chosen;          /* the segment has such samples */
+	struct running running;  /* see collect_running.h */
+	struct run_spans spans;
+	struct intern runners;   /* keys of the accounts of running */
 	bool looked;   /* someone has looked for names in this segment */
 	bool failed;   /* out of memory */
 

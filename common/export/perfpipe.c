@@ -563,7 +563,7 @@ static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 	struct record_sample seen;
 
 	if (!p->based)
-		p->base = r->time;
+		p->base = select_base(&p->capture, r->time);
 	p->based = true;
 	if (select_sample(&(struct select){ p->view, &p->capture, p->base }, r, &seen) != SELECT_IN)
 		return;

@@ -7,6 +7,7 @@
 #include <profile.pb-c.h>
 
 #include "common/base/array.h"
+#include "common/capture/capture.h"
 #include "common/export/main_file.h"
 
 typedef Perftools__Profiles__Profile Profile;
@@ -21,8 +22,10 @@ typedef Perftools__Profiles__Function Function;
 enum {
 	CHUNK = 512,      /* messages in a piece */
 	CHUNK_IDS = 65536, /* locations and lines in it; its last message may exceed this */
-	TYPES = 2,
 };
+
+/* Sample types. After CPU time come the waits, in the order of enum capture_wait. */
+enum { TYPE_SAMPLES, TYPE_CPU, TYPE_WALL = TYPE_CPU + CAPTURE_WAITS, TYPES };
 
 enum pprof_step { STEP_HEAD, STEP_STRINGS, STEP_MAPPINGS, STEP_FUNCTIONS, STEP_LOCATIONS, STEP_SAMPLES, STEP_END };
 
@@ -39,7 +42,7 @@ struct pprof_writer {
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
 	int64_t label_host, label_container, label_comm, label_pid, label_tid;
-	size_t types; /* 1: samples only */
+	size_t types; /* 1: samples only; 2: one weight, too; TYPES: a weight for each way of waiting, and for all */
 	uint32_t main; /* the mapping written first, because pprof names the profile after it; 0: none */
 	/* numbers of distinct functions, without gaps because Parca requires that */
 	uint32_t *function_ids, n_function_ids;
@@ -83,13 +86,23 @@ static int64_t add_word(struct pprof_writer *w, const char *text)
 static void find_words(struct pprof_writer *w)
 {
 	const struct traces *s = w->s;
+	static const char *const names[TYPES] = {
+		[TYPE_CPU + CAPTURE_SLEEPS] = "off-cpu-sleep",
+		[TYPE_CPU + CAPTURE_UNINTERRUPTIBLE] = "off-cpu-uninterruptible",
+		[TYPE_CPU + CAPTURE_QUEUED] = "off-cpu-run-queue",
+		[TYPE_WALL] = "wall",
+	};
 	bool time = s->unit && slice_is(traces_get(s, s->unit), "ns");
 
-	w->types = s->unit ? 2 : 1;
+	w->types = !s->unit ? 1 : time && traces_has_waits(s) ? TYPES : 2;
 	w->words[0][0] = add_word(w, "samples");
 	w->words[0][1] = add_word(w, "count");
 	w->words[1][0] = time ? add_word(w, "cpu") : s->event;
 	w->words[1][1] = time ? add_word(w, "nanoseconds") : s->unit;
+	for (size_t i = 2; i < w->types; i++) {
+		w->words[i][0] = add_word(w, names[i]);
+		w->words[i][1] = w->words[1][1];
+	}
 	w->host = add_word(w, "host");
 	w->container = add_word(w, "container");
 	w->comm = add_word(w, "comm");
@@ -373,6 +386,16 @@ static size_t push_stack(struct pprof_writer *w, const struct traces_sample *it,
 	return n;
 }
 
+static void set_values(const struct pprof_writer *w, const struct traces_sample *it, int64_t values[TYPES])
+{
+	bool waits = w->types == TYPES;
+
+	memset(values, 0, TYPES * sizeof(*values));
+	values[TYPE_SAMPLES] = (int64_t)it->samples;
+	values[TYPE_CPU + (waits ? w->s->owners[it->owner].wait : 0)] = (int64_t)it->weight;
+	values[TYPE_WALL] = (int64_t)it->weight;
+}
+
 static void write_samples(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -399,8 +422,7 @@ static void write_samples(struct pprof_writer *w)
 		*to = (Sample)PERFTOOLS__PROFILES__SAMPLE__INIT;
 		to->n_location_id = w->parts[k].n;
 		to->location_id = w->ids + w->parts[k].first;
-		w->values[k][0] = (int64_t)it->samples;
-		w->values[k][1] = (int64_t)it->weight;
+		set_values(w, it, w->values[k]);
 		to->n_value = w->types;
 		to->value = w->values[k];
 		to->n_label = w->label_parts[k].n;

@@ -12,6 +12,8 @@
  * A protobuf message may be written in pieces, which concatenated are the same as the whole; so memory does
  * not grow with the profile. The output is not compressed; use gzip.h for that.
  *
+ * If there are waits, each kind of them is a sample type, and the last type is their sum with CPU time.
+ *
  * Without the library or the schema (HAVE_PPROF) pprof_known is false, and pprof_new returns NULL.
  */
 #ifndef CPROF_EXPORT_PPROF_H

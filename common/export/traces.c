@@ -197,6 +197,15 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 	return true;
 }
 
+bool traces_has_waits(const struct traces *s)
+{
+	for (size_t i = 0; i < s->n_samples; i++) {
+		if (s->owners[s->samples[i].owner].wait)
+			return true;
+	}
+	return false;
+}
+
 bool traces_add_moment(struct traces *s, const struct traces_moment *m)
 {
 	if (!grow_array(&s->moments, &s->cap_moments, s->n_moments, sizeof(*m)))

@@ -58,7 +58,7 @@ static void keep_sample(struct script_writer *w, const struct record_sample *r)
 	struct record_sample part;
 
 	if (!w->based)
-		w->base = r->time;
+		w->base = select_base(&w->capture, r->time);
 	w->based = true;
 	if (select_sample(&(struct select){ w->view, &w->capture, w->base }, r, &part) != SELECT_IN)
 		return;

@@ -110,6 +110,13 @@ static bool cut_wait(const struct select *g, struct record_sample *part)
 	return part->weight > 0;
 }
 
+uint64_t select_base(const struct capture *c, uint64_t first)
+{
+	uint64_t begin = capture_has_waits(c) ? capture_meta_number(c, "start-monotonic-ns") : 0;
+
+	return begin && begin < first ? begin : first;
+}
+
 bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part)
 {
 	const struct capture *c = g->capture;

@@ -16,7 +16,7 @@
 #include "common/select/view.h"
 #include "common/stream/segment_extent.h"
 
-/* A view of a capture. base: time of the capture's first sample. */
+/* A view of a capture. base: see select_base. */
 struct select {
 	const struct view *view;
 	const struct capture *capture;
@@ -34,6 +34,11 @@ enum select_answer {
  * the sample, or the part of a wait inside the view's time window.
  */
 enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part);
+/*
+ * Returns the time from which offsets of a view count, given the time of the first sample. If waits are
+ * recorded it is the capture's beginning, because the first sample may end a wait that began then or before.
+ */
+uint64_t select_base(const struct capture *c, uint64_t first);
 /* Decides by the time alone. */
 bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part);
 

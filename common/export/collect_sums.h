@@ -1,0 +1,34 @@
+/*
+ * The sums of a segment's samples, by the ids of the capture, until the segment ends. For collect.c and
+ * collect_running.c.
+ */
+#ifndef CPROF_EXPORT_COLLECT_SUMS_H
+#define CPROF_EXPORT_COLLECT_SUMS_H
+
+#include "common/export/collect.h"
+
+/* As event of a key: the time that a thread ran, as reported in a RAN record. */
+enum { COLLECT_RAN = CAPTURE_EVENTS };
+
+/* Samples with the same key are summed. Has no padding, because keys are compared as bytes. */
+struct collect_key {
+	uint64_t epoch; /* 0 without user frames */
+	uint32_t process, thread, comm;
+	uint32_t user, kernel, event;
+	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
+	uint32_t pad;    /* 0 */
+};
+
+struct collect_sum {
+	uint64_t samples, weight;
+	uint32_t owner, node; /* once the stack is added; owner 0: it does not count */
+	bool weighs;          /* its event has the unit of the weights */
+};
+
+/* Adds to the sum of a key; returns false if out of memory. *id: the number of the key. */
+bool collect_add_key(struct collect *c, const struct collect_key *key, uint64_t samples, uint64_t weight,
+		     uint32_t *id);
+/* Claims weight in the traces; returns NULL, or a sentence if the sum would be too large. */
+const char *collect_claim(struct collect *c, uint64_t weight);
+
+#endif
