@@ -10,14 +10,21 @@ function make(tag, className, ...content) {
 
 const ACT_OF_KEY = {
 	'/': 'search', f: 'flame', r: 'reverse', s: 'sandwich', o: 'heavy', i: 'icicle', t: 'table', d: 'theme', m: 'heat',
-	n: 'next', N: 'previous', c: 'copy', '?': 'help', 0: 'reset',
+	n: 'next', N: 'previous', c: 'copy', '?': 'help', 0: 'reset', ...MENU_KEYS,
 };
 
-class App extends Page {
+class App extends Acts {
 	constructor(profile) {
 		super(profile);
 		const p = profile;
+		this.menu = new Menu(this);
+		const here = (act) => () => {
+			const box = this.current();
+			if (this.canDo(act, box))
+				this.act(act, box);
+		};
 		this.acts = {
+			...Object.fromEntries(Object.values(MENU_KEYS).map((act) => [act, here(act)])),
 			flame: () => this.showView('flame'), reverse: () => this.showView('reverse'),
 			sandwich: () => this.sandwichCurrent(),
 			heavy: () => this.toggle('heavy'), icicle: () => this.toggle('icicle'),
@@ -27,7 +34,7 @@ class App extends Page {
 			previous: () => this.nextMatch(-1), next: () => this.nextMatch(1),
 			table: () => this.set({ table: this.tableShown() ? '0' : '1' }),
 			theme: () => this.set({ theme: this.format.dark ? 'light' : 'dark' }), help: () => this.showHelp(),
-			alltime: () => this.selectRange(null), reset: () => this.reset(), copy: () => this.copy(),
+			alltime: () => this.selectRange(null), reset: () => this.reset(),
 			search: () => el('query').select(), heat: () => el('heatmap').focus(),
 			width: () => this.set({ width: { both: 'before', before: 'after', after: 'both' }[this.state.width] }),
 			delta: () => this.set({ delta: this.state.delta === 'self' ? 'total' : 'self' }),
@@ -123,6 +130,17 @@ class App extends Page {
 			this.sandwich(box.label);
 	}
 
+	save() {
+		const r = document.querySelector('[data-act=save]').getBoundingClientRect();
+		const item = (one) => this.menu.button(one[0], '', () => download(this, one), one[1]);
+		this.menu.show(DOWNLOADS.map(item), r.left, r.bottom);
+	}
+
+	showShown() {
+		showEdits(this);
+		showPart(this);
+	}
+
 	showHelp() {
 		if (el('help').open)
 			el('help').close();
@@ -178,8 +196,19 @@ class App extends Page {
 	// ---- keys
 
 	key(e) {
+		// The browser's own search finds nothing in a canvas. A second time it opens.
+		const find = (e.ctrlKey || e.metaKey) && e.key === 'f' && !e.altKey;
+		if (find && document.activeElement !== el('query')) {
+			el('query').select();
+			e.preventDefault();
+		}
 		if (e.ctrlKey || e.metaKey || e.altKey || el('help').open && e.key !== '?')
 			return;
+		if (e.key === 'ContextMenu' || (e.key === 'F10' && e.shiftKey)) {
+			this.menu.openAtFocus();
+			e.preventDefault();
+			return;
+		}
 		const field = e.target.closest('input, textarea');
 		if (field) {
 			if (e.key === 'Escape') {
@@ -342,12 +371,12 @@ class App extends Page {
 		const on = [this.view, s.width, `d${s.delta}`, ...['heavy', 'icicle'].filter((key) => s[key] === '1'),
 			this.tableShown() ? 'table' : ''];
 		for (const button of document.querySelectorAll('.group [data-act]'))
-			if (!['theme', 'help'].includes(button.dataset.act))
+			if (!['theme', 'help', 'save'].includes(button.dataset.act))
 				button.setAttribute('aria-pressed', String(on.includes(button.dataset.act)));
 	}
 
 	showLegend() {
-		const { p, w, palette } = this, list = [];
+		const { p, seen: w, palette } = this, list = [];
 		const add = (colour, className, text, share) => {
 			const mark = make('i', className);
 			mark.style.background = colour;
@@ -402,7 +431,8 @@ function publish(app) {
 		zoomed: () => names(app.zoomed.down),
 		table: () => app.table.rows.map((l) => ({
 			name: p.name(l), kind: KIND_NAMES[p.kind[l]],
-			self: app.w.labelSelf.map((s) => s[l]), total: app.w.labelTotal.map((t) => t[l]),
+			self: app.seen.labelSelf.map((s) => s[l]),
+			total: app.seen.labelTotal.map((t) => t[l]),
 		})),
 		heat: () => (app.heat ? {
 			range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
@@ -415,6 +445,8 @@ function publish(app) {
 			const pixel = seen ? at(f.x + 2, f.y + 9) : null;
 			return { ...app.picture.colours(one, app.look()), name: f.name, plain: f.mark === '', pixel };
 		}),
+		edits: () => app.edits.map(([verb, label]) => (label < 0 ? [verb] : [verb, p.name(label)])),
+		seen: () => both(app.seen.sum),
 		copied: () => app.copied, nodes: p.nodes - 1, labels: p.labels,
 	});
 }

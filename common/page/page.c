@@ -23,11 +23,14 @@ EMBED(page_html, "page.html");
 EMBED(page_css, "page.css");
 EMBED(page_js_data, "data.js");
 EMBED(page_js_tree, "tree.js");
+EMBED(page_js_edits, "edits.js");
 EMBED(page_js_paint, "paint.js");
 EMBED(page_js_table, "table.js");
 EMBED(page_js_heat, "heat.js");
 EMBED(page_js_words, "words.js");
 EMBED(page_js_page, "page.js");
+EMBED(page_js_export, "export.js");
+EMBED(page_js_menu, "menu.js");
 EMBED(page_js_print, "print.js");
 EMBED(page_js_chrome, "chrome.js");
 
@@ -40,12 +43,20 @@ static bool append_file(struct buf *out, const uint8_t *begin, const uint8_t *en
 
 static bool append_script(struct buf *out)
 {
-	return append_file(out, page_js_data, page_js_data_end) && append_file(out, page_js_tree, page_js_tree_end) &&
-	       append_file(out, page_js_paint, page_js_paint_end) && append_file(out, page_js_words, page_js_words_end) &&
-	       append_file(out, page_js_table, page_js_table_end) && append_file(out, page_js_heat, page_js_heat_end) &&
-	       append_file(out, page_js_page, page_js_page_end) &&
-	       append_file(out, page_js_print, page_js_print_end) &&
-	       append_file(out, page_js_chrome, page_js_chrome_end);
+	static const struct {
+		const uint8_t *begin, *end;
+	} files[] = {
+#define SCRIPT_FILE(name) { page_js_##name, page_js_##name##_end }
+		SCRIPT_FILE(data), SCRIPT_FILE(tree), SCRIPT_FILE(edits), SCRIPT_FILE(paint),
+		SCRIPT_FILE(words), SCRIPT_FILE(table), SCRIPT_FILE(heat), SCRIPT_FILE(page),
+		SCRIPT_FILE(export), SCRIPT_FILE(menu), SCRIPT_FILE(print), SCRIPT_FILE(chrome),
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (!append_file(out, files[i].begin, files[i].end))
+			return false;
+	}
+	return true;
 }
 
 /* Keeps only the base64 text, not the compressed data, which for a large profile takes the most memory. */

@@ -7,6 +7,9 @@ const sameWeight = (a, b) => a.every((weight, side) => weight === b[side]);
 class Page {
 	constructor(profile) {
 		this.p = profile;
+		this.q = profile; // as edited: the labels are the same, the tree is not
+		this.edits = [];
+		this.map = null;
 		this.all = this.w = weigh(profile, profile.self);
 		this.defaults = defaultsOf(profile);
 		this.state = { ...this.defaults };
@@ -63,11 +66,14 @@ class Page {
 		const s = this.state;
 		if (s.theme !== this.theme)
 			this.setPalette();
+		if (s.edit !== this.edit)
+			this.applyEdits();
 		if (s.range !== this.range)
 			this.applyRange();
 		if (s.query !== this.query)
 			this.applySearch();
 		this.applyView();
+		this.applySeen();
 		document.body.classList.toggle('notable', !this.tableShown());
 		this.showButtons();
 		this.layout();
@@ -94,6 +100,15 @@ class Page {
 			this.heat.draw();
 	}
 
+	applyEdits() {
+		this.edit = this.state.edit;
+		this.edits = readEdits(this.edit, this.paths);
+		const { p, map } = editProfile(this.p, this.edits);
+		this.q = p;
+		this.map = map;
+		this.range = undefined;
+	}
+
 	applyRange() {
 		this.range = this.state.range;
 		const m = /^(\d+)-(\d+)$/.exec(this.range);
@@ -101,13 +116,46 @@ class Page {
 		if (this.heat)
 			this.heat.setRange(range);
 		const kept = this.heat ? this.heat.range : null;
-		this.w = kept ? weigh(this.p, [selfsOfRange(this.p, ...kept), ...this.p.self.slice(1)]) : this.all;
+		const { p, q, map } = this;
+		let self = kept ? [selfsOfRange(p, ...kept), ...p.self.slice(1)] : p.self;
+		if (map)
+			self = self.map((own) => moveWeights(own, map, q.nodes));
+		this.w = kept || map ? weigh(q, self) : this.all;
 		this.trees = {};
 		this.factors = {};
-		this.table.setWeights(this.w);
 		document.body.classList.toggle('ranged', kept !== null);
+		this.found = null;
+	}
+
+	// Weighs the visible part, for the table, the legend and the share of the search: the zoomed box with
+	// its callees, or all stacks of a zoomed box of the reversed tree. A sandwich leaves the table whole,
+	// because functions are chosen there.
+	applySeen() {
+		const { q, w, view, zoomed: { down } } = this;
+		const box = view !== 'sandwich' && down.parent ? down : null;
+		const key = box ? `${view} ${pathOf(box).join()}` : '';
+		if (this.seen && this.seenOf === w && this.seenKey === key) {
+			this.applyShare();
+			return;
+		}
+		[this.seenOf, this.seenKey] = [w, key];
+		this.seen = !box ? w : view === 'flame' ? weighBelow(q, w, box.items[0])
+			: weigh(q, selfsEndingWith(q, w.self, pathOf(box)));
+		this.share = undefined;
+		this.table.setWeights(this.seen, w === this.all && !box);
 		this.showLegend();
-		this.applySearch();
+		this.showShown();
+		this.applyShare();
+	}
+
+	// Computes the share of the search, if it is not known.
+	applyShare() {
+		if (this.share !== undefined)
+			return;
+		const { q, seen, matches } = this;
+		const share = (sum, side) => (sum > 0 ? matchedWeight(q, seen, matches, side) / sum : 0);
+		this.share = matches ? seen.sum.map(share) : null;
+		this.showMatched('');
 	}
 
 	applySearch() {
@@ -124,9 +172,8 @@ class Page {
 		}
 		input.classList.toggle('wrong', this.wrong !== '');
 		input.title = this.wrong;
-		const share = (sum, side) => (sum > 0 ? matchedWeight(this.p, this.w, this.matches, side) / sum : 0);
-		this.share = this.matches ? this.w.sum.map(share) : null;
-		this.showMatched('');
+		this.share = undefined;
+		this.table.setMatches(this.matches);
 	}
 
 	showMatched(where) {
@@ -146,7 +193,7 @@ class Page {
 	}
 
 	applyView() {
-		const s = this.state, { p, w, trees } = this;
+		const s = this.state, { q: p, w, trees } = this;
 		let view = s.view, of = -1;
 		if (view === 'sandwich') {
 			of = s.of === '' ? -1 : (this.paths.path(s.of)[0] ?? -1);
@@ -194,7 +241,9 @@ class Page {
 		const none = this.w.sum.every((sum) => !(sum > 0));
 		el('empty').hidden = !none;
 		const things = this.p.unit === 'events' ? 'events' : 'samples';
-		el('empty').textContent = this.heat && this.heat.range ? `No ${things} in this range of time.` : `No ${things}.`;
+		const ranged = this.heat && this.heat.range;
+		const why = this.edits.length ? ' left by the edits' : ranged ? ' in this range of time' : '';
+		el('empty').textContent = `No ${things}${why}.`;
 		this.showCrumbs();
 		this.draw();
 	}
@@ -279,6 +328,8 @@ class Page {
 	verdict(box) {
 		if (!box.parent && this.view !== 'sandwich')
 			return 0;
+		if (this.edits.length)
+			return UNJUDGED_EDITED;
 		return this.state.delta === 'self' ? this.selfVerdict(box) : this.totalVerdict(box);
 	}
 
@@ -427,10 +478,9 @@ class Page {
 
 	// ---- matches
 
-	// Lists the outermost matching nodes in the order of the picture; if boxes are merged, the visible
-	// boxes.
+	// Lists the outermost matching nodes, the widest first; if boxes are merged, the visible boxes.
 	findMatches() {
-		const { p, w, matches } = this, list = [];
+		const { q: p, w, matches } = this, list = [];
 		if (this.view === 'flame') {
 			for (let i = 1; i < p.nodes;) {
 				if (!matches[p.label[i]]) {
@@ -441,19 +491,27 @@ class Page {
 					list.push(i);
 				i = p.end[i];
 			}
-			return list;
+			return this.widestFirst(list, (side, node) => w.total[side][node]);
 		}
 		for (const row of this.picture.rows)
 			for (const one of row)
 				if (!one.rest && matches[one.box.label])
 					list.push(one);
-		return list.sort((a, b) => a.x - b.x || a.row - b.row).map((one) => one.box);
+		list.sort((a, b) => a.x - b.x || a.row - b.row);
+		return this.widestFirst(list.map((one) => one.box), (side, box) => box.total[side]);
+	}
+
+	widestFirst(list, weight) {
+		const [a, b] = this.factor(), width = Float64Array.from(list, (one) => a * weight(0, one)
+			+ (b > 0 ? b * weight(1, one) : 0));
+		return Array.from(list.keys()).sort((i, k) => width[k] - width[i]).map((i) => list[i]);
 	}
 
 	nextMatch(step) {
 		if (!this.matches)
 			return;
-		const key = this.view === 'flame' ? `${this.range}` : `${this.fragment}${this.of}`;
+		const { view, range, edit, fragment, of } = this;
+		const key = view === 'flame' ? `${range} ${edit} ${this.state.width}` : `${fragment}${of}`;
 		if (!this.found || this.found.key !== key || this.found.tree !== this.tree)
 			this.found = { key, tree: this.tree, list: this.findMatches(), at: -1 };
 		const { found } = this, n = found.list.length;
@@ -461,7 +519,7 @@ class Page {
 			this.showMatched(' · none');
 			return;
 		}
-		found.at = found.at < 0 ? this.widest(found.list) : (found.at + step + n) % n;
+		found.at = found.at < 0 ? 0 : (found.at + step + n) % n;
 		const one = found.list[found.at];
 		const box = typeof one === 'number' ? this.boxOfNode(one) : one;
 		this.bring(box);
@@ -469,18 +527,10 @@ class Page {
 		this.showMatched(` · ${sayCount(found.at + 1)} of ${sayCount(n)}`);
 	}
 
-	// Returns the index of the widest match, which is visited first.
-	widest(list) {
-		const { total } = this.w, factor = this.factor();
-		const width = (one) => [0, 1].reduce((sum, side) => sum + (factor[side] === 0 ? 0
-			: factor[side] * (typeof one === 'number' ? total[side][one] : one.total[side])), 0);
-		return list.reduce((best, one, i) => (width(one) > width(list[best]) ? i : best), 0);
-	}
-
 	boxOfNode(node) {
 		const path = [];
-		for (; node !== 0; node = this.p.parent[node])
-			path.push(this.p.label[node]);
+		for (; node !== 0; node = this.q.parent[node])
+			path.push(this.q.label[node]);
 		return this.tree.down.find(path.reverse(), this.factor());
 	}
 
@@ -499,25 +549,11 @@ class Page {
 		el('live').textContent = text;
 	}
 
-	copy() {
-		const box = this.current();
+	copy(box) {
 		if (!box)
 			return;
 		const text = this.p.name(box.label);
-		const done = () => this.say(`copied: ${shown(text.slice(0, 300))}`);
-		const older = () => {
-			const area = document.createElement('textarea');
-			area.value = text;
-			document.body.append(area);
-			area.select();
-			document.execCommand('copy');
-			area.remove();
-			done();
-		};
-		if (navigator.clipboard)
-			navigator.clipboard.writeText(text).then(done, older);
-		else
-			older();
+		copyText(text, () => this.say(`copied: ${shown(text.slice(0, 300))}`));
 		this.copied = text;
 	}
 }

@@ -2,7 +2,7 @@
 
 const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name',
 	'sleeping', 'left out', 'uninterruptible', 'waiting for a CPU'];
-const SLEEPING = 7;
+const ROOT = 5, SLEEPING = 7;
 const KIND_ORDER = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8]; // in the legend: states of waiting side by side
 // Lightness, chroma and hue (OKLCH) by kind. The hues, after Okabe and Ito, suit any colour vision.
 const KIND_COLOURS = [
@@ -323,7 +323,12 @@ class Picture {
 	}
 
 	drawText(g, text, x, y, w, h, colour) {
-		const room = w - 8;
+		g.fillStyle = colour;
+		g.fillText(this.fit(g, text, w - 8), x + 4, y + h / 2 + 0.5);
+	}
+
+	// Returns as much of the text as has room; nothing, if that is too little to read.
+	fit(g, text, room) {
 		let fit = text;
 		let wide = g.measureText(text.length > 300 ? text.slice(0, 300) : text).width;
 		if (text.length > 300 || wide > room) {
@@ -335,10 +340,9 @@ class Picture {
 					break;
 			}
 			if (n === 0 || fit.length < 3)
-				return;
+				return '';
 		}
-		g.fillStyle = colour;
-		g.fillText(fit, x + 4, y + h / 2 + 0.5);
+		return fit;
 	}
 
 	outline(g, one, y, colour, width) {

@@ -11,6 +11,9 @@ class Table {
 		this.format = format;
 		this.sort = { key: 'self', down: true };
 		this.filter = null;
+		this.matches = null; // by label: whether the search finds it
+		this.order = null; // all rows, sorted
+		this.judged = true; // verdicts hold for the weights
 		this.rows = [];
 		this.at = -1;
 		this.chosen = -1;
@@ -82,8 +85,11 @@ class Table {
 	// Columns of numbers are as wide as the largest number, and names get the rest. A narrow table omits
 	// the minor columns.
 	setColumns() {
-		const digits = this.format.weight(this.w.sum[0]).length, wide = Math.max(4.3, 0.58 * digits + 0.9);
-		const width = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '4.9em');
+		// A part of a time may need more digits than the whole: "108 s" and "999.99 ms".
+		const least = this.p.unit === 'ns' ? '999.99 ms'.length : 0;
+		const digits = Math.max(least, this.format.weight(this.w.sum[0]).length);
+		const wide = Math.max(4.3, 0.58 * digits + 0.9);
+		const width = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '5.1em');
 		const list = (columns) => ['minmax(5em, 1fr)', ...columns.map(width)].join(' ');
 		const { style } = document.getElementById('table');
 		style.setProperty('--all-columns', list(this.columns));
@@ -92,6 +98,7 @@ class Table {
 
 	sortBy(key) {
 		this.sort = { key, down: this.sort.key === key ? !this.sort.down : key !== 'name' };
+		this.order = null;
 		this.refresh();
 	}
 
@@ -108,21 +115,29 @@ class Table {
 		this.refresh();
 	}
 
-	setWeights(w) {
+	setMatches(matches) {
+		this.matches = matches;
+		this.body.scrollTop = 0;
+		if (this.w)
+			this.refresh();
+	}
+
+	setWeights(w, judged) {
 		const first = !this.w;
 		this.w = w;
+		this.order = null;
+		this.judged = judged;
 		if (first)
 			this.setColumns();
 		this.refresh();
 	}
 
-	refresh() {
-		const { p, w, filter } = this, rows = [];
-		for (let l = 0; l < p.labels; l++) {
-			const weighs = w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0);
-			if (weighs && (!filter || filter.test(p.name(l))))
+	// Returns the functions with weight, sorted.
+	sorted() {
+		const { p, w } = this, rows = [];
+		for (let l = 0; l < p.labels; l++)
+			if (w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0))
 				rows.push(l);
-		}
 		const sign = this.sort.down ? -1 : 1;
 		const byName = (a, b) => (p.name(a) < p.name(b) ? -1 : p.name(a) > p.name(b) ? 1 : a - b);
 		if (this.sort.key === 'name') {
@@ -134,13 +149,23 @@ class Table {
 				values[l] = by(l);
 			rows.sort((a, b) => sign * (values[a] - values[b]) || a - b); // labels come by name
 		}
-		this.rows = rows;
+		return rows;
+	}
+
+	// Lists the functions that match the filter and the search.
+	refresh() {
+		const { p, filter, matches } = this;
+		this.order ??= this.sorted();
+		const wanted = (l) => (!matches || matches[l]) && (!filter || filter.test(p.name(l)));
+		const rows = this.rows = this.order.filter(wanted);
 		this.at = Math.min(this.at, rows.length - 1);
 		for (const cell of this.head.children) {
 			const mine = cell.firstChild.dataset.key === this.sort.key;
 			cell.setAttribute('aria-sort', !mine ? 'none' : this.sort.down ? 'descending' : 'ascending');
 		}
-		document.getElementById('rowcount').textContent = `${this.format.count(rows.length)} functions`;
+		const { order, format: { count } } = this;
+		const all = rows.length < order.length ? ` of ${count(order.length)}` : '';
+		document.getElementById('rowcount').textContent = `${count(rows.length)}${all} functions`;
 		document.getElementById('table').setAttribute('aria-rowcount', String(rows.length + 1));
 		this.long.style.height = `${Math.min(rows.length * rowHeight(), 3e7)}px`;
 		this.paint();
@@ -189,10 +214,16 @@ class Table {
 			if (c.tip)
 				cell.title = c.tip(label);
 			if (c.change)
-				cell.classList.add('change', c.verdict[label] === 0 ? 'none' : c.change(label) > 0 ? 'more' : 'less');
+				cell.classList.add('change', this.direction(c, label));
 			row.append(cell);
 		}
 		return row;
+	}
+
+	direction(c, label) {
+		if (!this.judged || c.verdict[label] === 0)
+			return 'none';
+		return c.change(label) > 0 ? 'more' : 'less';
 	}
 
 	nameCell(label) {

@@ -4,9 +4,10 @@
 // ("items") that have the same path from the shown root; its children are the items' children (down) or
 // parents (up), grouped by label. So reversing 2 million nodes costs only as much as the picture shows.
 
-// Sums the weights of nodes and labels. self: a Float64Array per side, for all time or a range.
+// Sums the weights of nodes and labels. self: a Float64Array per side, for all time or a range. from, to: the
+// nodes that are visible.
 function weigh(p, self) {
-	const w = { self, total: [], labelSelf: [], labelTotal: [], sum: [], labelVisits: null };
+	const w = { self, total: [], labelSelf: [], labelTotal: [], sum: [], from: 1, to: p.nodes };
 	for (const own of self) {
 		const total = own.slice();
 		for (let i = p.nodes - 1; i > 0; i--)
@@ -53,7 +54,7 @@ function firstOfSlice(t, slice) {
 function matchedWeight(p, w, matches, side) {
 	const total = w.total[side];
 	let sum = 0;
-	for (let i = 1; i < p.nodes;) {
+	for (let i = w.from; i < w.to;) {
 		if (matches[p.label[i]]) {
 			sum += total[i];
 			i = p.end[i];

@@ -14,14 +14,21 @@ const KEYS = [
 	['w, x', 'differences: width before, after, both; colour by totals or selfs'],
 	['t', 'table of functions; there a click is a sandwich, with Shift a search'],
 	['m', 'to the heat map; there arrows move, Enter marks both ends, Escape selects all'],
-	['c', 'copy the name of the focused function'],
+	['c, C', 'copy the name of the focused function; the whole stack, one frame a line'],
+	['F, X', 'only stacks with the focused function; none of them (also: right click, long press)'],
+	['M, R', 'merge the focused function into its callers; collapse recursion'],
+	['T, H', 'only this process or thread; hide sleepers'],
+	['u, U', 'undo the last edit; all of them'],
+	['e', 'download what is shown: folded stacks, SVG, PNG, or the table as CSV'],
+	['Shift F10', 'all that can be done with the focused box'],
 	['d', 'dark or light'],
 	['?', 'these keys'],
 ];
 
 const VERDICTS = ['not significant', 'significantly less', 'significantly more', 'new', 'gone',
-	'not judged: merged from several stacks', 'not judged: a part of what the function does itself'];
-const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6; // only made by the page
+	'not judged: merged from several stacks', 'not judged: a part of what the function does itself',
+	'not judged: edits left out stacks or frames'];
+const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6, UNJUDGED_EDITED = 7; // only made by the page
 
 const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
@@ -61,7 +68,8 @@ function defaultsOf(p) {
 	const on = (key) => /^(1|yes|true)$/.test(p.options.get(key) || '');
 	const width = p.options.get('diffwidth');
 	return {
-		view: on('reverse') ? 'reverse' : 'flame', of: '', zoom: '', callers: '', query: p.options.get('search') || '',
+		view: on('reverse') ? 'reverse' : 'flame', of: '', zoom: '', callers: '', edit: '',
+		query: p.options.get('search') || '',
 		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
 		width: width === 'before' || width === 'after' ? width : 'both',
 		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
@@ -74,11 +82,13 @@ const ALLOWED = {
 	delta: ['total', 'self'], theme: ['', 'dark', 'light'], table: ['', '0', '1'],
 };
 
+const RAW = /^(zoom|callers|of|edit)$/; // their words are encoded one by one
+
 function fragmentOf(state, defaults) {
 	const parts = [];
 	for (const key of Object.keys(defaults))
 		if (state[key] !== defaults[key])
-			parts.push(`${key}=${/^(zoom|callers|of)$/.test(key) ? state[key] : encodeURIComponent(state[key])}`);
+			parts.push(`${key}=${RAW.test(key) ? state[key] : encodeURIComponent(state[key])}`);
 	return parts.join('&');
 }
 
@@ -89,7 +99,7 @@ function stateOf(fragment, defaults) {
 		if (at < 0 || !Object.hasOwn(defaults, key))
 			continue;
 		let value = part.slice(at + 1);
-		if (!/^(zoom|callers|of)$/.test(key)) {
+		if (!RAW.test(key)) {
 			try {
 				value = decodeURIComponent(value);
 			} catch (e) {

@@ -75,6 +75,39 @@ with Browser(1280, 800) as b:
         marks = b.value('({ ...document.documentElement.dataset })')
         best = min(best or marks, marks, key=lambda m: float(list(m.values())[-1]))
     nodes = b.value('cprof.nodes')
+    b.call('HeapProfiler.collectGarbage')
+    heap = b.call('Runtime.getHeapUsage')
+    acts = b.value('''(async () => {
+        const { app } = cprof, graph = document.getElementById('graph'), r = graph.getBoundingClientRect();
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        const time = async (work) => {
+            const from = performance.now();
+            await work();
+            return performance.now() - from;
+        };
+        const set = (what) => time(() => { app.set(what, false); app.draw(); });
+        const hover = [], search = [], edits = {};
+        for (let i = 0; i < 100; i++) {
+            await frame();
+            hover.push(await time(() => {
+                const [x, y] = [r.left + (i * 97) % r.width, r.bottom - 30 - (i * 37) % 500];
+                graph.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y }));
+                return frame();
+            }));
+        }
+        for (const query of ['fn', 'a', 'fnq', '^fn.*_1$', 'z.*z', '_77', '_777', 'comm1', '[xyz]{3}', ''])
+            search.push(await set({ query }));
+        const box = app.tree.down.root.kids[0].kids[0], word = labelWord(app.p, box.label);
+        edits.zoom = await set({ zoom: pathWords(app.p, pathOf(box)) });
+        edits['all again'] = await set({ zoom: '' });
+        for (const edit of [`focus:${word}`, `drop:${word}`, `merge:${word}`, 'collapse', ''])
+            edits[edit.split(':')[0] || 'undo'] = await set({ edit });
+        return { hover: hover.sort((a, b) => a - b), search, edits };
+    })()''')
 times = ', '.join(f'{k[:-2]} {float(v):.0f}' for k, v in best.items() if k.endswith('Ms'))
 print(f'Chromium, a page of {nodes:,} boxes, milliseconds from the start of the page: {times}')
+size = heap['usedSize'] + heap.get('backingStorageSize', 0)
+print(f"  hover p50 {acts['hover'][49]:.1f} ms, p95 {acts['hover'][94]:.1f} ms; "
+      f"search at most {max(acts['search']):.0f} ms; heap {size / 1e6:.0f} MB")
+print('  ' + ', '.join(f'{what} {ms:.0f} ms' for what, ms in acts['edits'].items()))
 E

@@ -38,7 +38,8 @@ def profiles():
 
 
 STATES = {'all': '', 'searched': '#query=^foo', 'zoomed': '#zoom=app~5;foo', 'zoomed and searched':
-          '#zoom=app~5;foo&query=alloc', 'sandwich': '#view=sandwich&of=foo', 'reversed': '#view=reverse'}
+          '#zoom=app~5;foo&query=alloc', 'sandwich': '#view=sandwich&of=foo', 
+          'reversed': '#view=reverse', 'edited': '#edit=focus:foo,collapse,drop:bar'}
 
 
 def check_contrast(name, path):
