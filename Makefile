@@ -80,7 +80,7 @@ SHARED = $(wildcard cmd/shared/*.c)
 PAGES = $(wildcard man/*.[1-9])
 
 # The shared part that the recorder links
-SPEAK = $(call obj,cmd/shared/cli.c cmd/shared/version.c)
+SPEAK = $(call obj,cmd/shared/cli.c cmd/shared/command_line.c cmd/shared/version.c)
 
 # say: what a rule prints in place of its command
 say = $(if $(V),,@echo "  $(1)	$@";)

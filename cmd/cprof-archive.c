@@ -21,9 +21,6 @@
 
 enum { PROCESSES_MAX = 64 };
 
-static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]...\n"
-				 "       [--debuginfod] [FILE ...]";
-
 /* The outcome for a file; values below WRITTEN are the finder's (enum source_status). */
 enum outcome_of_file {
 	WRITTEN = 1000,
@@ -547,13 +544,16 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 int main(int argc, char **argv)
 {
 	enum { DEBUG = 256 };
-	static const struct option options[] = {
-		{ "directory", required_argument, NULL, 'd' },
-		{ "debug", no_argument, NULL, DEBUG },
+	static const struct option_row options[] = {
+		{ OPTIONS_OUTPUT, 'd', "directory", "DIR", "write into DIR (symbols)" },
+		{ OPTIONS_OUTPUT, DEBUG, "debug", NULL, "keep DWARF, for inlined calls and source lines" },
+		{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list each file and its result" },
 		SYMBOL_FILES_ROWS,
-		{ "verbose", no_argument, NULL, 'v' },
 		CLI_ROWS,
 		{ 0 },
+	};
+	static const struct command_line command = {
+		"cprof-archive", "keep the symbols of a capture's files", "[FILE ...]", options,
 	};
 	struct archive a = { .dir = "symbols" };
 	struct symbol_files files = { 0 };
@@ -561,8 +561,8 @@ int main(int argc, char **argv)
 	enum status status;
 	int c;
 
-	cli_begin("cprof-archive", usage);
-	while ((c = cli_option(argc, argv, "d:vhV", options)) != -1) {
+	cli_begin(&command);
+	while ((c = cli_option(argc, argv)) != -1) {
 		switch (c) {
 		case 'd':
 			a.dir = optarg;

@@ -101,19 +101,20 @@ static enum status build_stream(const char *path, struct writer *w)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "reverse", no_argument, NULL, 'r' },
+	static const struct option_row options[] = {
+		{ OPTIONS_OUTPUT, 'r', "reverse", NULL, "make a capture of the text" },
 		CLI_ROWS,
 		{ 0 },
 	};
+	static const struct command_line command = { "cprof-dump", "print a capture as text", "[FILE ...]", options };
 	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK;
 	bool reverse = false;
 	struct writer *w;
 	int c;
 
-	cli_begin("cprof-dump", "cprof-dump [-r] [FILE ...]");
-	while ((c = cli_option(argc, argv, "rhV", options)) != -1) {
+	cli_begin(&command);
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (c == 'r')
 			reverse = true;
 		else

@@ -16,15 +16,6 @@
 #include "common/flame/svg.h"
 #include "common/stats/changes.h"
 
-static const char usage[] =
-	"cprof-flame [-o html|svg] [--diff] [--negate] [--heatmap] [--slice MILLISECONDS]\n"
-	"       [--reverse] [--inverted] [--title TEXT] [--subtitle TEXT] [--notes TEXT]\n"
-	"       [--width PIXELS] [--height PIXELS] [--minwidth PIXELS] [--fonttype NAME]\n"
-	"       [--fontsize PIXELS] [--countname TEXT] [--nametype TEXT] [--colors NAME]\n"
-	"       [--bgcolors COLOR] [--hash] [--search RE] [--truncated]\n"
-	"       [--by function|module|language|process|thread|container|label.KEY]\n       "
-	FILTER_USAGE "\n       [FILE ...]";
-
 enum {
 	FLAME_DIFF = FILTERS_END,
 	FLAME_NEGATE,
@@ -50,35 +41,36 @@ enum {
 	FLAME_INVERTED,
 };
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "boxes of these instead of functions" },
+	{ OPTIONS_VIEW, FLAME_DIFF, "diff", NULL, "compare two operands, before and after" },
+	{ OPTIONS_VIEW, FLAME_NEGATE, "negate", NULL, "compare after and before" },
+	{ OPTIONS_VIEW, FLAME_HEATMAP, "heatmap", NULL, "show when samples were taken" },
+	{ OPTIONS_VIEW, FLAME_SLICE, "slice", "MILLISECONDS", "length of a slice of the heat map (20)" },
+	{ OPTIONS_VIEW, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
+	{ OPTIONS_VIEW, FLAME_INVERTED, "inverted", NULL, "put the root at the top" },
+	{ OPTIONS_VIEW, FLAME_SEARCH, "search", "RE", "search when the page opens" },
+	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ "diff", no_argument, NULL, FLAME_DIFF },
-	{ "negate", no_argument, NULL, FLAME_NEGATE },
-	{ "heatmap", no_argument, NULL, FLAME_HEATMAP },
-	{ "slice", required_argument, NULL, FLAME_SLICE },
-	{ "reverse", no_argument, NULL, FILTER_REVERSE },
-	{ "by", required_argument, NULL, FILTER_BY },
-	{ "inverted", no_argument, NULL, FLAME_INVERTED },
-	{ "title", required_argument, NULL, FLAME_TITLE },
-	{ "subtitle", required_argument, NULL, FLAME_SUBTITLE },
-	{ "notes", required_argument, NULL, FLAME_NOTES },
-	{ "width", required_argument, NULL, FLAME_WIDTH },
-	{ "height", required_argument, NULL, FLAME_HEIGHT },
-	{ "minwidth", required_argument, NULL, FLAME_MINWIDTH },
-	{ "fonttype", required_argument, NULL, FLAME_FONTTYPE },
-	{ "fontsize", required_argument, NULL, FLAME_FONTSIZE },
-	{ "countname", required_argument, NULL, FLAME_COUNTNAME },
-	{ "nametype", required_argument, NULL, FLAME_NAMETYPE },
-	{ "colors", required_argument, NULL, FLAME_COLORS },
-	{ "color", required_argument, NULL, FLAME_COLORS },
-	{ "bgcolors", required_argument, NULL, FLAME_BGCOLORS },
-	{ "hash", no_argument, NULL, FLAME_HASH },
-	{ "search", required_argument, NULL, FLAME_SEARCH },
-	{ "truncated", no_argument, NULL, FLAME_TRUNCATED },
-	{ "output", required_argument, NULL, 'o' },
+	{ OPTIONS_LOOKS, FLAME_TITLE, "title", "TEXT", "title" },
+	{ OPTIONS_LOOKS, FLAME_SUBTITLE, "subtitle", "TEXT", "second line of the title" },
+	{ OPTIONS_LOOKS, FLAME_NOTES, "notes", "TEXT", "a line of the ledger" },
+	{ OPTIONS_LOOKS, FLAME_WIDTH, "width", "PIXELS", "width of the picture (1200)" },
+	{ OPTIONS_LOOKS, FLAME_HEIGHT, "height", "PIXELS", "height of a level" },
+	{ OPTIONS_LOOKS, FLAME_MINWIDTH, "minwidth", "PIXELS", "draw narrower boxes together (0.1)" },
+	{ OPTIONS_LOOKS, FLAME_FONTTYPE, "fonttype", "NAME", "font, as CSS names it" },
+	{ OPTIONS_LOOKS, FLAME_FONTSIZE, "fontsize", "PIXELS", "font size" },
+	{ OPTIONS_LOOKS, FLAME_COUNTNAME, "countname", "TEXT", "name of the counted unit (samples)" },
+	{ OPTIONS_LOOKS, FLAME_NAMETYPE, "nametype", "TEXT", "text before names in tooltips" },
+	{ OPTIONS_LOOKS, FLAME_COLORS, "colors", "NAME", "colours: kind, hot, red, blue, grey, ..." },
+	{ OPTIONS_LOOKS, FLAME_COLORS, "color", "NAME", "the same as --colors" },
+	{ OPTIONS_LOOKS, FLAME_BGCOLORS, "bgcolors", "COLOR", "background: yellow, blue, green, grey, #f8f8f8" },
+	{ OPTIONS_LOOKS, FLAME_HASH, "hash", NULL, "no effect: colours always depend on the name" },
+	{ OPTIONS_OUTPUT, 'o', "output", "html|svg", "the page, or a picture" },
 	CLI_ROWS,
 	{ 0 },
 };
+static const struct command_line command = { "cprof-flame", "draw a flame graph", "[FILE ...]", options };
 
 /* Heat map: 20 ms a row, 50 rows a second; SLICES_MAX is what a browser can hold. */
 enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
@@ -103,9 +95,9 @@ static char *clean_text(const char *text)
 
 static const char *option_name(int c)
 {
-	const struct option *o = options;
+	const struct option_row *o = options;
 
-	while (o->val != c)
+	while (o->value != c)
 		o++;
 	return o->name;
 }
@@ -235,7 +227,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case 'o':
 		s->svg = strcmp(optarg, "svg") == 0;
 		if (!s->svg && strcmp(optarg, "html") != 0)
-			cli_usage("invalid -o \"%s\" (expected html or svg)", optarg);
+			cli_invalid("-o", optarg);
 		break;
 	default:
 		cli_other(c);
@@ -434,9 +426,9 @@ int main(int argc, char **argv)
 	struct profile p;
 	int c;
 
-	cli_begin("cprof-flame", usage);
+	cli_begin(&command);
 	cli_keep_memory();
-	while ((c = cli_option(argc, argv, FILTER_LETTERS "o:hV", options)) != -1) {
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
 	}

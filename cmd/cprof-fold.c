@@ -17,33 +17,29 @@
 #include "common/folded/folded_sorted.h"
 #include "common/stream/block.h"
 
-static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
-			    "       [--by function|module|language|process|thread|container|label.KEY]\n"
-			    "       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n"
-			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
-
 enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED, FOLD_INTERVAL };
 enum { LINE_LEAST = 256, LINE_MOST = FOLDED_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "stacks of these instead of functions" },
+	{ OPTIONS_VIEW, 'p', "with-pid", NULL, "begin stacks with comm-pid" },
+	{ OPTIONS_VIEW, 't', "with-tid", NULL, "begin stacks with comm-pid/tid" },
+	{ OPTIONS_VIEW, FOLD_CONTAINER, "container", NULL, "begin stacks with the container" },
+	{ OPTIONS_VIEW, FOLD_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ "annotate", no_argument, NULL, 'a' },
-	{ "delimiter", no_argument, NULL, 'd' },
-	{ "with-pid", no_argument, NULL, 'p' },
-	{ "with-tid", no_argument, NULL, 't' },
-	{ "container", no_argument, NULL, FOLD_CONTAINER },
-	{ "truncated", no_argument, NULL, FOLD_TRUNCATED },
-	{ "output", required_argument, NULL, 'o' },
-	{ "interval", required_argument, NULL, FOLD_INTERVAL },
-	{ "max-line", required_argument, NULL, FOLD_MAX_LINE },
-	{ "max-mem", required_argument, NULL, FOLD_MAX_MEM },
-	{ "sorted", no_argument, NULL, FOLD_SORTED },
-	{ "tab", no_argument, NULL, 'T' },
-	{ "reverse", no_argument, NULL, FILTER_REVERSE },
-	{ "by", required_argument, NULL, FILTER_BY },
+	{ OPTIONS_FRAMES, 'a', "annotate", NULL, "mark frames: _[k] kernel, _[j] JIT, _[i] inlined" },
+	{ OPTIONS_FRAMES, 'd', "delimiter", NULL, "a frame - between user and kernel stack" },
+	{ OPTIONS_SHAPE, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
+	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json", "rows for programs" },
+	{ OPTIONS_OUTPUT, FOLD_INTERVAL, "interval", "SECONDS", "rows for each interval of time" },
+	{ OPTIONS_OUTPUT, 'T', "tab", NULL, "a tab before the count" },
+	{ OPTIONS_OUTPUT, FOLD_SORTED, "sorted", NULL, "merge folded text that is sorted already" },
+	{ OPTIONS_OUTPUT, FOLD_MAX_LINE, "max-line", "BYTES", "cut longer stacks" },
+	{ OPTIONS_OUTPUT, FOLD_MAX_MEM, "max-mem", "SIZE", "memory for stacks (256M)" },
 	CLI_ROWS,
 	{ 0 },
 };
+static const struct command_line command = { "cprof-fold", "print stacks as text, one a line", "[FILE ...]", options };
 
 struct settings {
 	size_t line_max; /* 0: the general limit */
@@ -95,7 +91,7 @@ static void take_option(struct fold *fold, int c)
 	case 'o':
 		fold->s.as_rows = true;
 		if (!rows_format_of(optarg, &fold->s.format))
-			cli_usage("invalid -o \"%s\" (expected tsv, ndjson or json)", optarg);
+			cli_invalid("-o", optarg);
 		break;
 	case FOLD_INTERVAL:
 		fold->s.interval = filters_seconds("--interval", optarg);
@@ -397,9 +393,9 @@ int main(int argc, char **argv)
 	enum status status;
 	int c;
 
-	cli_begin("cprof-fold", usage);
+	cli_begin(&command);
 	cli_keep_memory();
-	while ((c = cli_option(argc, argv, FILTER_LETTERS "adpto:ThV", options)) != -1) {
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);
 	}

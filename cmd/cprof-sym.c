@@ -26,11 +26,6 @@
 enum { KEY_LEAST = 16, KEY_MOST = 4096, KEY_MADE = 32 };
 enum { LISTED_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
-static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
-				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
-				 "[--max-mem SIZE] [--min-resolved PERCENT] [--from TIME] [--to TIME] "
-				 "[--scrub [--scrub-key FILE]] [FILE ...]";
-
 /* The values of the options. */
 struct settings {
 	struct symbol_files files;
@@ -48,7 +43,7 @@ static enum demangle_mode parse_mode(const char *text)
 	enum demangle_mode mode;
 
 	if (!demangle_mode_parse(text, &mode))
-		cli_usage("invalid --demangle \"%s\" (expected none, simplified, templates or full)", text);
+		cli_invalid("--demangle", text);
 	if (mode != DEMANGLE_NONE && !demangle_possible())
 		cli_warn("built without libiberty: names stay mangled");
 	return mode;
@@ -504,22 +499,23 @@ static enum status symbolize(char **paths, const struct settings *s)
 
 enum { DEMANGLE = 256, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO, SCRUB, SCRUB_KEY };
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_FRAMES, 'i', "inlined", NULL, "add inlined calls from debug information" },
+	{ OPTIONS_FRAMES, 'l', "lines", NULL, "add source files and lines" },
+	{ OPTIONS_FRAMES, DEMANGLE, "demangle", "none|simplified|templates|full", "form of function names (simplified)" },
 	SYMBOL_FILES_ROWS,
-	{ "kernel", required_argument, NULL, KERNEL },
-	{ "demangle", required_argument, NULL, DEMANGLE },
-	{ "inlined", no_argument, NULL, 'i' },
-	{ "lines", no_argument, NULL, 'l' },
-	{ "max-mem", required_argument, NULL, MAX_MEM },
-	{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
-	{ "from", required_argument, NULL, FROM },
-	{ "to", required_argument, NULL, TO },
-	{ "scrub", no_argument, NULL, SCRUB },
-	{ "scrub-key", required_argument, NULL, SCRUB_KEY },
-	{ "verbose", no_argument, NULL, 'v' },
+	{ OPTIONS_FILES, KERNEL, "kernel", "FILE[,OFFSET]", "names of the kernel, if the capture has none" },
+	{ OPTIONS_FILES, MAX_MEM, "max-mem", "SIZE", "memory for symbols of files (128M)" },
+	{ OPTIONS_SELECT, FROM, "from", "TIME", "pass on samples from this time on, like 14:03:20" },
+	{ OPTIONS_SELECT, TO, "to", "TIME", "pass on samples before this time" },
+	{ OPTIONS_OUTPUT, MIN_RESOLVED, "min-resolved", "PERCENT", "status 4 if fewer frames get a name" },
+	{ OPTIONS_OUTPUT, SCRUB, "scrub", NULL, "hide host, commands and paths" },
+	{ OPTIONS_OUTPUT, SCRUB_KEY, "scrub-key", "FILE", "hash them with the key in FILE" },
+	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list how many frames of each file got a name" },
 	CLI_ROWS,
 	{ 0 },
 };
+static const struct command_line command = { "cprof-sym", "add names to a capture", "[FILE ...]", options };
 
 /* Handles options that locate files. Returns false for any other option. */
 static bool take_file_option(struct settings *s, int option)
@@ -585,7 +581,7 @@ static void parse_options(struct settings *s, int argc, char **argv)
 	struct modules_options *mo = &s->modules;
 	int c;
 
-	while ((c = cli_option(argc, argv, "ilvhV", options)) != -1) {
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (!take_file_option(s, c))
 			take_option(s, c);
 	}
@@ -605,7 +601,7 @@ int main(int argc, char **argv)
 	static char dash[] = "-", *standard_input[] = { dash, NULL };
 	enum status status;
 
-	cli_begin("cprof-sym", usage);
+	cli_begin(&command);
 	parse_options(&s, argc, argv);
 	cli_refuse_terminal();
 	mapped_guard(); /* if the system refuses, files are copied */

@@ -5,20 +5,20 @@
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 
-static const char usage[] = "cprof-convert [-f perfscript] -t FORMAT [--by thread|process|all] "
-			    "[--demangle none|simplified|templates|full]\n       " FILTER_USAGE
-			    "\n       [FILE ...]";
-
 enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE };
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_OUTPUT, 't', "to-format", "pprof|speedscope|callgrind|tsv|perf|perfscript|stream", "the format to write" },
+	{ OPTIONS_OUTPUT, 'f', "from-format", "perfscript", "the input is text of perf script" },
+	{ OPTIONS_OUTPUT, CONVERT_BY, "by", "thread|process|all", "one profile for each of these (speedscope)" },
+	{ OPTIONS_OUTPUT, CONVERT_DEMANGLE, "demangle", "none|simplified|templates|full",
+	  "form of names in the stream (simplified)" },
 	FILTER_ROWS,
-	{ "by", required_argument, NULL, CONVERT_BY },
-	{ "demangle", required_argument, NULL, CONVERT_DEMANGLE },
-	{ "from-format", required_argument, NULL, 'f' },
-	{ "to-format", required_argument, NULL, 't' },
 	CLI_ROWS,
 	{ 0 },
+};
+static const struct command_line command = {
+	"cprof-convert", "convert a capture for other tools, and their text to a capture", "[FILE ...]", options,
 };
 
 /*
@@ -46,23 +46,18 @@ static const struct format {
 
 static const struct format *find_format(const char *name)
 {
-	struct buf names = { 0 };
-
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (strcmp(formats[i].name, name) == 0) {
-			buf_release(&names);
+		if (strcmp(formats[i].name, name) == 0)
 			return &formats[i];
-		}
-		buf_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
 	}
-	cli_usage("invalid -t \"%s\" (expected one of %s)", name, buf_cstr(&names));
+	cli_invalid("-t", name);
 }
 
 /* Checks -f. Inputs are recognized by their contents, except text to be made a stream. */
 static bool is_script(const char *name)
 {
 	if (strcmp(name, "perfscript") != 0)
-		cli_usage("invalid -f \"%s\" (expected perfscript)", name);
+		cli_invalid("-f", name);
 	return true;
 }
 
@@ -81,14 +76,14 @@ static void set_by(struct conversion *c, const char *argument)
 			return;
 		}
 	}
-	cli_usage("invalid --by \"%s\" (expected thread, process or all)", argument);
+	cli_invalid("--by", argument);
 }
 
 static void set_demangle(struct conversion *c, const char *argument)
 {
 	c->has_demangle = true;
 	if (!demangle_mode_parse(argument, &c->demangle))
-		cli_usage("invalid --demangle \"%s\" (expected none, simplified, templates or full)", argument);
+		cli_invalid("--demangle", argument);
 }
 
 /* Formats made of addresses refuse options that drop or merge frames: their readers do that themselves. */
@@ -110,7 +105,7 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	bool from_script = false;
 	int option;
 
-	while ((option = cli_option(argc, argv, FILTER_LETTERS "f:t:hV", options)) != -1) {
+	while ((option = cli_option(argc, argv)) != -1) {
 		if (filters_option(&c->filters, option, optarg)) {
 			c->filtered = true;
 			continue;
@@ -149,7 +144,7 @@ int main(int argc, char **argv)
 	const struct format *format;
 	enum status status;
 
-	cli_begin("cprof-convert", usage);
+	cli_begin(&command);
 	format = read_options(&conversion, argc, argv);
 	if (format->flags & FORMAT_BINARY)
 		cli_refuse_terminal();

@@ -8,30 +8,28 @@
 #include "common/base/array.h"
 #include "common/profile/sanitize.h"
 
-static const char usage[] =
-	"cprof-diff [--folded] [--no-normalize] [--significant] [--fail-above POINTS]\n"
-	"       [--truncated] [-n ROWS] [-o table|tsv|ndjson|json]\n"
-	"       [--by function|module|language|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n"
-	"       A B | A... -- B... | --before A... --after B...";
-
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
        DIFF_AFTER };
 enum { ROWS = 20 };
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
+	{ OPTIONS_VIEW, DIFF_SIGNIFICANT, "significant", NULL, "only changes that are not chance" },
+	{ OPTIONS_VIEW, DIFF_FAIL, "fail-above", "POINTS", "status 5 if a function grew by this, or more" },
+	{ OPTIONS_VIEW, DIFF_NO_NORMALIZE, "no-normalize", NULL, "compare weights as they are; no tests" },
+	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
+	{ OPTIONS_VIEW, DIFF_BEFORE, "before", "FILE", "an operand of the first side" },
+	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
+	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ "before", required_argument, NULL, DIFF_BEFORE },
-	{ "after", required_argument, NULL, DIFF_AFTER },
-	{ "by", required_argument, NULL, FILTER_BY },
-	{ "fail-above", required_argument, NULL, DIFF_FAIL },
-	{ "folded", no_argument, NULL, DIFF_FOLDED },
-	{ "no-normalize", no_argument, NULL, DIFF_NO_NORMALIZE },
-	{ "output", required_argument, NULL, 'o' },
-	{ "significant", no_argument, NULL, DIFF_SIGNIFICANT },
-	{ "truncated", no_argument, NULL, DIFF_TRUNCATED },
-	{ "rows", required_argument, NULL, 'n' },
+	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json", "the table, or rows for programs" },
+	{ OPTIONS_OUTPUT, DIFF_FOLDED, "folded", NULL, "stacks with two counts, for flamegraph.pl" },
 	CLI_ROWS,
 	{ 0 },
+};
+static const struct command_line command = {
+	"cprof-diff", "compare two profiles, and say which changes may be chance",
+	"A B\nA... -- B...\n--before A... --after B...", options,
 };
 
 static void add_name(struct diff_side *side, char *name)
@@ -55,7 +53,7 @@ static void set_format(struct diff_settings *s, const char *text)
 {
 	s->program = strcmp(text, "table") != 0;
 	if (s->program && !rows_format_of(text, &s->format))
-		cli_usage("invalid -o \"%s\" (expected table, tsv, ndjson or json)", text);
+		cli_invalid("-o", text);
 }
 
 static void take_option(struct filters *f, struct diff_settings *s, int c)
@@ -193,9 +191,9 @@ int main(int argc, char **argv)
 	enum status status;
 	int c;
 
-	cli_begin("cprof-diff", usage);
+	cli_begin(&command);
 	cli_keep_memory();
-	while ((c = cli_option(argc, argv, FILTER_LETTERS "n:o:hV", options)) != -1) {
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
 	}

@@ -11,32 +11,31 @@
 #include "cmd/cprof-top/views.h"
 #include "common/export/json.h"
 
-static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROWS]\n"
-			    "       [--by function|module|language|process|thread|container|label.KEY]\n"
-			    "       [--peek RE | --stacks N | --tree [--min-share PERCENT] [--depth N]]\n"
-			    "       [-o tsv|ndjson|json | -w SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
-
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH };
 enum { ROWS = 20, LONGEST = 86400 };
 
 #define MIN_SHARE 0.5
 
-static const struct option options[] = {
+static const struct option_row options[] = {
+	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
+	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
+	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
+	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
+	{ OPTIONS_VIEW, TOP_PEEK, "peek", "RE", "callers and callees of matching functions" },
+	{ OPTIONS_VIEW, TOP_STACKS, "stacks", "N", "the N heaviest whole stacks" },
+	{ OPTIONS_VIEW, TOP_TREE, "tree", NULL, "the call tree" },
+	{ OPTIONS_VIEW, TOP_MIN_SHARE, "min-share", "PERCENT", "combine lighter siblings of the tree (0.5)" },
+	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
+	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ "by", required_argument, NULL, FILTER_BY },
-	{ "cum", no_argument, NULL, TOP_CUM },
-	{ "ci", no_argument, NULL, TOP_CI },
-	{ "truncated", no_argument, NULL, TOP_TRUNCATED },
-	{ "peek", required_argument, NULL, TOP_PEEK },
-	{ "stacks", required_argument, NULL, TOP_STACKS },
-	{ "tree", no_argument, NULL, TOP_TREE },
-	{ "min-share", required_argument, NULL, TOP_MIN_SHARE },
-	{ "depth", required_argument, NULL, TOP_DEPTH },
-	{ "rows", required_argument, NULL, 'n' },
-	{ "watch", required_argument, NULL, 'w' },
-	{ "verbose", no_argument, NULL, 'v' },
+	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json", "rows for programs" },
+	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
+	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list all files without names" },
 	CLI_ROWS,
 	{ 0 },
+};
+static const struct command_line command = {
+	"cprof-top", "show where the time went, as a table", "[FILE ...]", options,
 };
 
 struct settings {
@@ -74,7 +73,7 @@ static void set_peek(struct settings *s, const char *text)
 static void set_format(struct settings *s, const char *text)
 {
 	if (!rows_format_of(text, &s->format))
-		cli_usage("invalid -o \"%s\" (expected tsv, ndjson or json)", text);
+		cli_invalid("-o", text);
 	if (s->format != ROWS_TSV && !json_known())
 		cli_usage("-o ndjson and json are not available: built without jansson");
 	s->has_format = true;
@@ -226,9 +225,9 @@ int main(int argc, char **argv)
 	struct profile p;
 	int c;
 
-	cli_begin("cprof-top", usage);
+	cli_begin(&command);
 	cli_keep_memory();
-	while ((c = cli_option(argc, argv, FILTER_LETTERS "n:o:w:vhV", options)) != -1) {
+	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/shared/version.h"
 #include "common/profile/sanitize.h"
 #include "common/select/time_arg.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 
-static const char *command = "cprof";
-static const char *usage_text = "";
+static const struct option_row no_rows[] = { { 0 } };
+static const struct command_line unnamed = { "cprof", "", "", no_rows };
+static const struct command_line *command = &unnamed;
 
 /*
  * Opens /dev/null for each closed standard descriptor, so that no file opened later takes its number.
@@ -36,12 +35,16 @@ static void hold_standard(void)
 	}
 }
 
-void cli_begin(const char *name, const char *usage)
+void cli_begin(const struct command_line *c)
 {
 	hold_standard();
 	signal(SIGXFSZ, SIG_IGN); /* write(2) then reports the error */
-	command = name;
-	usage_text = usage;
+	command = c;
+}
+
+const struct command_line *cli_command(void)
+{
+	return command;
 }
 
 void cli_keep_memory(void)
@@ -70,7 +73,7 @@ static void print_line(const char *prefix, const char *colon, const char *fmt, v
 
 static void print_message(const char *fmt, va_list ap)
 {
-	print_line(command, ": ", fmt, ap);
+	print_line(command->name, ": ", fmt, ap);
 }
 
 void cli_line(const char *fmt, ...)
@@ -106,6 +109,18 @@ void cli_no_memory(void)
 	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 }
 
+void cli_print_usage(FILE *to)
+{
+	const char *operands = command->operands;
+
+	for (const char *prefix = "usage:"; operands; prefix = "      ") {
+		size_t n = strcspn(operands, "\n");
+
+		fprintf(to, "%s %s [OPTION ...] %.*s\n", prefix, command->name, (int)n, operands);
+		operands = operands[n] ? operands + n + 1 : NULL;
+	}
+}
+
 void cli_usage(const char *fmt, ...)
 {
 	va_list ap;
@@ -114,65 +129,11 @@ void cli_usage(const char *fmt, ...)
 		va_start(ap, fmt);
 		print_message(fmt, ap);
 		va_end(ap);
-		fprintf(stderr, "%s --help lists the options, man %s explains them\n", command, command);
 	} else {
-		fprintf(stderr, "usage: %s\n", usage_text);
+		cli_print_usage(stderr);
 	}
+	fprintf(stderr, "%s --help lists the options, man %s explains them\n", command->name, command->name);
 	exit(STATUS_USAGE);
-}
-
-/* Appends the long options that begin with name, "--from, --full-paths". Returns their number. */
-static unsigned int list_matches(struct buf *list, const struct option *longs, const char *name, size_t n)
-{
-	unsigned int matches = 0;
-
-	for (; longs->name; longs++)
-		if (strncmp(longs->name, name, n) == 0)
-			buf_printf(list, "%s--%s", matches++ ? ", " : "", longs->name);
-	return matches;
-}
-
-static void refuse_long(const char *arg, const struct option *longs) __attribute__((noreturn));
-static void refuse_long(const char *arg, const struct option *longs)
-{
-	size_t n = strcspn(arg, "=");
-	struct buf list = { 0 };
-	unsigned int matches = list_matches(&list, longs, arg + 2, n - 2);
-
-	if (matches == 0 || optopt)
-		cli_usage(optopt ? "%.*s takes no argument" : "invalid option \"%.*s\"", (int)n, arg);
-	cli_usage("invalid option \"%.*s\" (expected one of %s)", (int)n, arg, buf_cstr(&list));
-}
-
-int cli_option(int argc, char **argv, const char *letters, const struct option *longs)
-{
-	char colon[64]; /* a leading colon makes getopt distinguish the two failures */
-	int c;
-
-	snprintf(colon, sizeof(colon), ":%s", letters);
-	opterr = 0;
-	c = getopt_long(argc, argv, colon, longs, NULL);
-	if (c == ':' && strncmp(argv[optind - 1], "--", 2) == 0)
-		cli_usage("%s requires an argument", argv[optind - 1]);
-	if (c == ':')
-		cli_usage("-%c requires an argument", optopt);
-	if (c == '?' && optopt && optopt <= CHAR_MAX && (optopt == ':' || !strchr(letters, optopt)))
-		cli_usage("invalid option \"-%c\"", optopt);
-	if (c == '?')
-		refuse_long(argv[optind - 1], longs);
-	return c;
-}
-
-void cli_other(int option)
-{
-	if (option == 'h')
-		printf("usage: %s\n", usage_text);
-	else if (option == 'V')
-		printf("%s %s\n", command, cprof_version);
-	else
-		cli_usage(NULL);
-	cli_stdout_done();
-	exit(STATUS_OK);
 }
 
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most)

@@ -6,16 +6,15 @@
 #ifndef CPROF_CMD_CLI_H
 #define CPROF_CMD_CLI_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "cmd/shared/command_line.h"
 
 struct reader;
 struct time_arg;
 struct writer;
-
-/* Rows of the options that each command has; cli_other handles them. */
-#define CLI_ROWS { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }
 
 enum status {
 	STATUS_OK = 0,
@@ -26,8 +25,8 @@ enum status {
 	STATUS_GREW = 5,    /* the same, but something grew by more than an option allows */
 };
 
-/* Sets the command's name and usage text for messages. Call it first. Both texts must stay valid. */
-void cli_begin(const char *name, const char *usage);
+/* Sets the command's name, options and operands. Call it first. *c must stay valid. */
+void cli_begin(const struct command_line *c);
 /*
  * Keeps freed memory in the process, so that a command that allocates megabytes again and again does not
  * fault them in each time.
@@ -44,17 +43,12 @@ void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 /* Reports that memory ran out, and exits with status 1. */
 void cli_no_memory(void) __attribute__((noreturn));
-/* As getopt_long, but an unknown option or a missing argument is a usage error with a message of ours. */
-int cli_option(int argc, char **argv, const char *letters, const struct option *longs);
 /*
- * Prints the message on stderr and how to list the options, or the usage if fmt is NULL. Exits with status 2.
+ * Prints the message on stderr, or the usage if fmt is NULL, and how to list the options. Exits with status 2.
  */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/*
- * Handles an option that the command does not handle itself. Prints the usage (--help) or the version
- * (--version) on stdout and exits with status 0; any other option is a usage error.
- */
-void cli_other(int option) __attribute__((noreturn));
+/* Prints the forms of the command, "usage: cprof-top [OPTION ...] [FILE ...]". */
+void cli_print_usage(FILE *to);
 /* Returns the option's whole number. A text that is not a number from least to most is a usage error. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 /* Returns a percentage from 0 to 100. Any other text is a usage error. */

@@ -95,7 +95,7 @@ static void set_weight(struct filters *f, const char *text)
 	else if (strcmp(text, "ns") == 0)
 		f->view.weight = WEIGHT_NS;
 	else
-		cli_usage("invalid --weight \"%s\" (expected samples or ns)", text);
+		cli_invalid("--weight", text);
 }
 
 /* Waits count by their time unless --weight says otherwise: their number means little. */
@@ -199,8 +199,7 @@ static void set_by(struct filters *f, const char *argument)
 		}
 	}
 	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
-		cli_usage("invalid --by \"%s\" (expected function, module, language, process, thread, "
-			  "container or label.KEY)", argument);
+		cli_invalid("--by", argument);
 	f->view.by = BY_LABEL;
 	f->view.label = argument + 6;
 }
@@ -217,7 +216,7 @@ static void set_native(struct filters *f, const char *argument)
 			return;
 		}
 	}
-	cli_usage("invalid --native \"%s\" (expected all, lib or none)", argument);
+	cli_invalid("--native", argument);
 }
 
 /* Options that say how frames are shown, not which samples count. */

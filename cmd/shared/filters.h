@@ -5,7 +5,6 @@
 #ifndef CPROF_CMD_FILTERS_H
 #define CPROF_CMD_FILTERS_H
 
-#include <getopt.h>
 #include <regex.h>
 
 #include "cmd/shared/cli.h"
@@ -43,33 +42,33 @@ enum filter_option {
 
 enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
-/* For cli_option: the short options, the rows of the table and the lines of the usage text. */
-#define FILTER_LETTERS "UKil"
-#define FILTER_ROWS                                                                                  \
-	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
-	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
-	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
-	{ "in", required_argument, NULL, FILTER_IN }, { "label", required_argument, NULL, FILTER_LABEL }, \
-	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
-	{ "focus", required_argument, NULL, FILTER_FOCUS },                                          \
-	{ "exclude", required_argument, NULL, FILTER_EXCLUDE },                                      \
-	{ "base", required_argument, NULL, FILTER_BASE },                                            \
-	{ "norm", no_argument, NULL, FILTER_NORM },                                                  \
-	{ "collapse-recursion", no_argument, NULL, FILTER_COLLAPSE },                                \
-	{ "min", required_argument, NULL, FILTER_MIN },                                              \
-	{ "from", required_argument, NULL, FILTER_FROM },                                            \
-	{ "to", required_argument, NULL, FILTER_TO },                                                \
-	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
-	{ "event", required_argument, NULL, FILTER_EVENT }, { "wall", no_argument, NULL, FILTER_WALL }, \
-	{ "inlined", no_argument, NULL, 'i' }, { "lines", no_argument, NULL, 'l' },                  \
-	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS },                                      \
-	{ "native", required_argument, NULL, FILTER_NATIVE }
-#define FILTER_USAGE                                                                                 \
-	"[-ilUK] [--full-paths] [--native all|lib|none] [--pid PID,...] [--tid TID,...]\n"           \
-	"       [--comm NAME] [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME]\n"                    \
-	"       [--to TIME] [--weight samples|ns] [--event NAME,... | --wall]\n"                                \
-	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
-	"       [--collapse-recursion] [--min PERCENT]"
+/* Rows of the option table, see command_line.h. */
+#define FILTER_ROWS                                                                                         \
+	{ OPTIONS_SELECT, 'U', "user", NULL, "only user stacks" },                                          \
+	{ OPTIONS_SELECT, 'K', "kernel", NULL, "only kernel stacks" },                                      \
+	{ OPTIONS_SELECT, FILTER_PID, "pid", "PID,...", "samples of these processes" },                     \
+	{ OPTIONS_SELECT, FILTER_TID, "tid", "TID,...", "samples of these threads" },                       \
+	{ OPTIONS_SELECT, FILTER_COMM, "comm", "NAME", "samples of threads with this command name" },       \
+	{ OPTIONS_SELECT, FILTER_IN, "in", "CONTAINER|CGROUP", "samples of this container or control group" }, \
+	{ OPTIONS_SELECT, FILTER_LABEL, "label", "KEY=VALUE", "samples recorded with this label" },         \
+	{ OPTIONS_SELECT, FILTER_MATCH, "match", "RE", "stacks with a frame that matches RE" },             \
+	{ OPTIONS_SELECT, FILTER_FOCUS, "focus", "RE", "stacks with a frame that matches this, too" },      \
+	{ OPTIONS_SELECT, FILTER_EXCLUDE, "exclude", "RE", "stacks without a frame that matches RE" },      \
+	{ OPTIONS_SELECT, FILTER_FROM, "from", "TIME", "samples from this time on: seconds, or 14:03:20" }, \
+	{ OPTIONS_SELECT, FILTER_TO, "to", "TIME", "samples before this time" },                            \
+	{ OPTIONS_SELECT, FILTER_WEIGHT, "weight", "samples|ns", "sum samples, or the time that they stand for" }, \
+	{ OPTIONS_SELECT, FILTER_EVENT, "event", "NAME,...", "samples of these events, as page-faults, off-cpu" }, \
+	{ OPTIONS_SELECT, FILTER_WALL, "wall", NULL, "CPU time and waits: the elapsed time" },              \
+	{ OPTIONS_FRAMES, 'i', "inlined", NULL, "inlined calls as frames (named by cprof-sym -i)" },        \
+	{ OPTIONS_FRAMES, 'l', "lines", NULL, "source lines after names (named by cprof-sym -l)" },         \
+	{ OPTIONS_FRAMES, FILTER_FULL_PATHS, "full-paths", NULL, "source lines with whole paths" },         \
+	{ OPTIONS_FRAMES, FILTER_NATIVE, "native", "all|lib|none", "machine frames shown in stacks of scripts (lib)" }, \
+	{ OPTIONS_SHAPE, FILTER_NORM, "norm", NULL, "remove generated numbers from names" },                \
+	{ OPTIONS_SHAPE, FILTER_BASE, "base", "RE", "begin stacks at the outermost match" },                \
+	{ OPTIONS_SHAPE, FILTER_COLLAPSE, "collapse-recursion", NULL, "merge runs of equal frames" },       \
+	{ OPTIONS_SHAPE, FILTER_MIN, "min", "PERCENT", "merge frames below this share into [other]" }
+/* The values of --by, for the commands that have it. */
+#define FILTER_BY_VALUES "function|module|language|process|thread|container|label.KEY"
 
 /* How to read folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
 enum columns {

@@ -1,7 +1,7 @@
 /*
  * Options that say where files with symbols are, and what the search for them found.
  *
- *	static const struct option options[] = { SYMBOL_FILES_ROWS, ... };
+ *	static const struct option_row options[] = { SYMBOL_FILES_ROWS, ... };
  *	struct symbol_files files = { 0 };
  *
  *	if (symbol_files_option(&files, c, optarg))
@@ -10,19 +10,20 @@
 #ifndef CPROF_CMD_SYMBOL_FILES_H
 #define CPROF_CMD_SYMBOL_FILES_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "cmd/shared/command_line.h"
 
 struct debuginfod;
 struct unread;
 
 enum { SYMBOL_FILES_SYMFS = 512, SYMBOL_FILES_DEBUG_DIR, SYMBOL_FILES_DEBUGINFOD, SYMBOL_FILES_DIRS_MAX = 64 };
 
-#define SYMBOL_FILES_ROWS                                                        \
-	{ "symfs", required_argument, NULL, SYMBOL_FILES_SYMFS },                \
-	{ "debug-dir", required_argument, NULL, SYMBOL_FILES_DEBUG_DIR },        \
-	{ "debuginfod", no_argument, NULL, SYMBOL_FILES_DEBUGINFOD }
+#define SYMBOL_FILES_ROWS                                                                                  \
+	{ OPTIONS_FILES, SYMBOL_FILES_SYMFS, "symfs", "DIR", "look for recorded files below DIR" },         \
+	{ OPTIONS_FILES, SYMBOL_FILES_DEBUG_DIR, "debug-dir", "DIR", "look for debug files in DIR" },       \
+	{ OPTIONS_FILES, SYMBOL_FILES_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS" }
 
 struct symbol_files {
 	const char *symfs; /* NULL: the files of this machine */

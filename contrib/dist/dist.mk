@@ -3,9 +3,11 @@
 PROGRAMS = $(TOOLS) $(if $(RECORD),cprof-record)
 UNIT = lib/systemd/system/cprof.service
 COMPLETIONS = share/bash-completion/completions
+ZSH = share/zsh/site-functions
+FISH = share/fish/vendor_completions.d
 # All files that `make install` puts below PREFIX and `make uninstall` removes
 INSTALLED = $(PROGRAMS:%=bin/%) $(foreach p,$(PAGES),share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p))) \
-	$(UNIT) $(PROGRAMS:%=$(COMPLETIONS)/%)
+	$(UNIT) $(PROGRAMS:%=$(COMPLETIONS)/%) $(ZSH)/_cprof $(PROGRAMS:%=$(FISH)/%.fish)
 STRIP = $(CROSS)strip
 
 # The unit runs the program installed with it.
@@ -14,6 +16,10 @@ install: all
 	install -m 755 $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
 	for p in $(PAGES); do install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.} || exit 1; done
 	for p in $(PROGRAMS); do install -m 644 contrib/completions/cprof $(DESTDIR)$(PREFIX)/$(COMPLETIONS)/$$p || exit 1; done
+	for p in $(PROGRAMS:%=$(FISH)/%.fish); do \
+		install -m 644 contrib/completions/cprof.fish $(DESTDIR)$(PREFIX)/$$p || exit 1; \
+	done
+	install -m 644 contrib/completions/_cprof $(DESTDIR)$(PREFIX)/$(ZSH)
 	sed 's,^ExecStart=/usr/local/bin/,ExecStart=$(PREFIX)/bin/,' contrib/systemd/cprof.service >$(DESTDIR)$(PREFIX)/$(UNIT)
 	chmod 644 $(DESTDIR)$(PREFIX)/$(UNIT)
 

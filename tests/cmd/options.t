@@ -24,4 +24,27 @@ unlike "an option may be shortened" "$(cat "$tmp/err")" 'invalid option'
 cprof-top --f 1 2>"$tmp/err"
 is "but not to what several begin with" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid option "--f" (expected one of --focus, --from, --full-paths)'
+for word in top:--mach:--match flame:--heatmpa:--heatmap record:--ouput:--output; do
+	option=${word#*:} meant=${option#*:} option=${option%:*}
+	status "a word like an option" 2 "cprof-${word%%:*}" $option
+	is "  which one was meant" "$(head -n 1 "$tmp/err")" \
+		"cprof-${word%%:*}: invalid option \"$option\" (did you mean $meant?)"
+done
+status "a value like one of those" 2 cprof-top --by functoin
+is "  which one was meant" "$(head -n 1 "$tmp/err")" \
+	'cprof-top: invalid --by "functoin" (expected function, '\
+'module, language, process, thread, container or label.KEY; did you mean function?)'
+status "a value like none" 2 cprof-record --engine nothing
+is "  no guess" "$(head -n 1 "$tmp/err")" \
+	'cprof-record: invalid --engine "nothing" (expected auto, bpf or perf)'
+
+# A shortened option that takes the operand as its argument leaves the command with standard input.
+echo 'app;work 1' >"$tmp/x.sym"
+status "a shortened option whose argument is a file" 2 cprof-top --com "$tmp/x.sym"
+is "  is refused" "$(head -n 1 "$tmp/err")" \
+	"cprof-top: invalid option \"--com\" (did you mean --comm NAME? \"$tmp/x.sym\" is a file)"
+status "the same option with another argument" 0 cprof-top --com app "$tmp/x.sym"
+status "  with =" 0 cprof-top --com=app "$tmp/x.sym"
+status "a whole one takes a file's name" 3 cprof-top --comm "$tmp/x.sym" /dev/null
+like "a short usage" "$(cprof-archive -h | head -n 1)" '^usage: cprof-archive \[OPTION ...\] \[FILE ...\]$'
 done_testing

@@ -5,30 +5,22 @@ cd "$top" || exit 1
 
 command -v mandoc >/dev/null || skip_all "mandoc is not here"
 
-# plain PAGE: as plain text, without overstrikes
-plain() { mandoc -T ascii "$1" | sed "s/.$(printf '\b')//g"; }
-
-# names OPTION: does the text on stdin contain it as a whole word?
-names() { grep -Eq -- "(^|[^[:alnum:]-])$1([^[:alnum:]-]|\$)"; }
-
-# The options of a command: the long ones from its tables, after the preprocessor, the short ones
-# from its usage.
-long_options() {
-	for c; do
-		gcc -E -P -std=gnu11 -D_GNU_SOURCE -I. -I"$BUILD" $(pkg-config --cflags libelf libxxhash) "$c"
-	done | tr -d '\n' | grep -oE '\{ *"[a-z0-9-]+", *[012], *(NULL|\(\(void ?\*\) ?0\)|0) *,' |
-		sed 's/^[^"]*"\([^"]*\)".*/--\1/' | sort -u
+# table: the options of a --help on stdin, one a line: "-n --rows" or "--cum"
+table() { sed -nE 's/^  (-(.), |    )--([a-z][a-z-]*).*/-\2 --\3/p' | sed 's/^- //' | sort -u; }
+# flags: the options that .Fl names on stdin, in mdoc: "ilU" are three
+flags() {
+	grep -oE 'Fl [^ ]+' | sed 's/^Fl //; /^-$/d' | while read -r f; do
+		case $f in -*) echo "-$f" ;; *) echo "$f" | sed 's/./-&\n/g' ;; esac
+	done | sed '/^$/d' | sort -u
 }
-short_options() { sed 's/\[\[/[/g' | grep -oE '(^|[[| ])-[A-Za-z]+' | sed 's/^[^-]*-//; s/./&\n/g' | sed '/^$/d; s/^/-/' | sort -u; }
+section() { sed -n "/^\\.Sh $1\$/,/^\\.Sh [^$(echo "$1" | cut -c1)]/p" "$2"; }
+# missing LIST FILE: the words of the list that are not lines of the file
+missing() { for o in $1; do grep -qxe "$o" "$2" || echo "$o"; done | xargs; }
 
-is "short options are found in a usage" "$(echo 'x [-abC] [-n N | -q] [--long-name] A-B' | short_options | tr '\n' ' ')" \
-	"-C -a -b -n -q "
-echo "see --cum, or -n ROWS" >"$tmp/page"
-found=
-for o in --cum -n --cu -N --rows -s; do
-	! names "$o" <"$tmp/page" || found="$found $o"
-done
-is "options are found in a text" "$found" " --cum -n"
+printf '  -n, --rows ROWS    text\n      --cum\n  --none\n' >"$tmp/help"
+is "options are found in a help" "$(table <"$tmp/help" | tr '\n' ' ')" "--cum -n --rows "
+is "options are found in mdoc" \
+	"$(printf '.Op Fl iU\n.It Fl n Ar x , Fl -rows\n.Fl - Ar c\n' | flags | xargs)" "--rows -U -i -n"
 
 for c in cmd/cprof-*; do
 	name=$(basename "$c" .c)
@@ -37,25 +29,23 @@ for c in cmd/cprof-*; do
 		fail "$name has a page"
 		continue
 	fi
-	if [ -d "$c" ]; then sources=$(find "$c" -name '*.c'); else sources=$c; fi
-	plain "$page" >"$tmp/page"
 	"$name" --help >"$tmp/help" || fail "$name --help"
-	long_options $sources >"$tmp/longs"
-	absent=
-	for o in $(cat "$tmp/longs") $(grep -oE -- '--[a-z][a-z-]+' "$tmp/help") $(short_options <"$tmp/help"); do
-		case "$absent " in *" $o "*) continue ;; esac
-		names "$o" <"$tmp/page" || absent="$absent $o"
-	done
-	like "$name: --help has its options" "$(cat "$tmp/longs")" '^--help$'
-	is "$name: each option is in the page" "$absent" ""
-	# And the reverse: no option that no longer exists.
-	gone=
-	for o in $(sed -n '/^DESCRIPTION/,/^[A-CE-Z]/p' "$tmp/page" | sed -n 's/^  *\(-[^][ ,]*\).*/\1/p' | grep -E '^--[a-z]' | sort -u); do
-		grep -qx -- "$o" "$tmp/longs" || gone="$gone $o"
-	done
-	is "$name: each long option of the page's list exists" "$gone" ""
+	is "$name: --help is as wide as a terminal" "$(grep -E '^.{81}' "$tmp/help")" ""
+	table <"$tmp/help" >"$tmp/table"
+	tr ' ' '\n' <"$tmp/table" >"$tmp/all"
+	like "  it has its options" "$(cat "$tmp/all")" '^--help$'
+	section SYNOPSIS "$page" | flags >"$tmp/synopsis"
+	# -h and -V are of every command, and in no synopsis.
+	grep -vxe '-[hV] --[a-z]*' "$tmp/table" | while read -r one two; do
+		grep -qxe "$one" "$tmp/synopsis" || grep -qxe "${two:-$one}" "$tmp/synopsis" || echo "$one $two"
+	done >"$tmp/absent"
+	is "$name: the page's synopsis has each option" "$(cat "$tmp/absent")" ""
+	is "  and no other" "$(missing "$(cat "$tmp/synopsis")" "$tmp/all")" ""
+	section DESCRIPTION "$page" | grep '^\.It Fl' | flags >"$tmp/list"
+	is "$name: the page's list has each option" "$(missing "$(cat "$tmp/all")" "$tmp/list")" ""
+	is "  and no other" "$(missing "$(cat "$tmp/list")" "$tmp/all")" ""
 	for section in "EXIT STATUS" EXAMPLES "SEE ALSO"; do
-		grep -q "^$section" "$tmp/page" || fail "$page has a section $section"
+		grep -q "^\\.Sh $section" "$page" || fail "$page has a section $section"
 	done
 done
 

@@ -186,9 +186,11 @@ int main(int argc, char **argv)
 	struct states all = { 0 };
 	struct tally y = { 0 };
 	double least = 0;
+	static const struct option_row none[] = { { 0 } };
+	static const struct command_line command = { "unwind-verify", "compare stacks", "", none };
 	int c;
 
-	cli_begin("unwind-verify", "see tests/verify/main.c");
+	cli_begin(&command);
 	while ((c = getopt_long(argc, argv, "+F:n:t:v", longs, NULL)) != -1) {
 		switch (c) {
 		case 'F': o.frequency = (unsigned int)cli_number("-F", optarg, 1, 10000); break;

@@ -1,7 +1,6 @@
 #include "cmd/cprof-record/config/options.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +12,7 @@
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG,
-       OPTION_USDT_STACKS };
+       OPTION_USDT_STACKS, OPTION_ENGINE, OPTION_UNWIND, OPTION_UNWIND_MEM };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 enum {
@@ -24,13 +23,45 @@ enum {
 static const uint64_t ring_default = 64ull << 20;
 static const uint64_t off_cpu_default = 1000000;
 
-static const char usage[] =
-	"cprof-record [-KUqv] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
-	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [--no-dither] [-e EVENT[/COUNT],...]\n"
-	"                    [--off-cpu[=MIN]] [--lang LIST|none] [--usdt-stacks ruby|python|php|perl[:FILE]]\n"
-	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
-	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
-	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
+static const struct option_row rows[] = {
+	{ OPTIONS_TARGET, 'a', "all", NULL, "everything, on all CPUs" },
+	{ OPTIONS_TARGET, 'p', "pid", "PID,...", "these processes, and those that they start" },
+	{ OPTIONS_TARGET, 't', "tid", "TID,...", "these threads" },
+	{ OPTIONS_TARGET, OPTION_CGROUP, "cgroup", "PATH", "the processes of this control group" },
+	{ OPTIONS_TARGET, OPTION_CONTAINER, "container", "ID", "the processes of this container" },
+	{ OPTIONS_TARGET, 'C', "cpus", "CPUS", "only these CPUs, like 0-3,8" },
+	{ OPTIONS_TARGET, 'U', "user", NULL, "only user stacks" },
+	{ OPTIONS_TARGET, 'K', "kernel", NULL, "only kernel stacks" },
+	{ OPTIONS_TARGET, 'e', "event", "EVENT[/COUNT],...", "sample events, as page-faults, sched:sched_switch" },
+	{ OPTIONS_TARGET, OPTION_OFF_CPU, "off-cpu", "[=MIN]", "waits too, of MIN or longer (1ms)" },
+	{ OPTIONS_TARGET, OPTION_LANG, "lang", "LIST|none", "scripts of these languages only, like python,ruby" },
+	{ OPTIONS_TARGET, OPTION_USDT_STACKS, "usdt-stacks", "ruby|python|php|perl[:FILE]",
+	  "scripts by the interpreter's probes" },
+	{ OPTIONS_HOW, 'F', "freq", "HZ", "samples a second and CPU (99)" },
+	{ OPTIONS_HOW, OPTION_NO_DITHER, "no-dither", NULL, "sample at equal distances" },
+	{ OPTIONS_HOW, 'd', "depth", "N", "frames of a stack, at most (512)" },
+	{ OPTIONS_HOW, OPTION_MAX_COST, "max-cost", "PERCENT", "sample less often if recording costs more" },
+	{ OPTIONS_HOW, OPTION_UNWIND, "unwind", "auto|table|fp", "walk user stacks by tables or frame pointers" },
+	{ OPTIONS_HOW, OPTION_UNWIND_MEM, "unwind-mem", "SIZE", "memory for unwind tables" },
+	{ OPTIONS_HOW, OPTION_MEM, "mem", "SIZE", "memory of the recorder, at most" },
+	{ OPTIONS_HOW, OPTION_ENGINE, "engine", "auto|bpf|perf", "sample by BPF or by plain perf events" },
+	{ OPTIONS_SERIES, OPTION_ROTATE, "rotate", "TIME|SIZE", "a new file after each, without end" },
+	{ OPTIONS_SERIES, OPTION_KEEP, "keep", "TIME|SIZE", "remove older files" },
+	{ OPTIONS_SERIES, OPTION_ON_ROTATE, "on-rotate", "COMMAND", "run this for each complete file" },
+	{ OPTIONS_SERIES, OPTION_RING, "ring", "TIME", "keep the last TIME in memory, and write on demand" },
+	{ OPTIONS_SERIES, OPTION_WHEN, "when", "CONDITION", "write the flight buffer if this is so" },
+	{ OPTIONS_OUTPUT, 'o', "output", "FILE", "write the capture to FILE" },
+	{ OPTIONS_OUTPUT, OPTION_MODE, "mode", "MODE", "permissions of files (600)" },
+	{ OPTIONS_OUTPUT, 'l', "label", "KEY=VALUE", "put this label into the capture" },
+	{ OPTIONS_OUTPUT, OPTION_METRICS, "metrics", "FILE", "keep counters of the recorder in FILE" },
+	{ OPTIONS_OUTPUT, 'q', "quiet", NULL, "print only errors" },
+	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "report BPF programs that the kernel rejects" },
+	CLI_ROWS,
+	{ 0 },
+};
+static const struct command_line command = {
+	"cprof-record", "record CPU samples with their stacks", "[SECONDS] [-- COMMAND ...]", rows,
+};
 
 bool options_targeted(const struct options *o)
 {
@@ -126,7 +157,7 @@ static int parse_word(const char *option, const char *text, const char *const na
 		if (strcmp(text, names[i]) == 0)
 			return i;
 	}
-	cli_usage("invalid %s \"%s\" (expected %s, %s or %s)", option, text, names[0], names[1], names[2]);
+	cli_invalid(option, text);
 }
 
 static void add_group(struct options *o, const char *text, bool container)
@@ -316,13 +347,13 @@ static bool parse_how(struct options *o, int c)
 		o->depth_asked = true;
 		o->depth = (unsigned int)cli_number("-d", optarg, 1, SAMPLE_DEPTH_MAX);
 		return true;
-	case 'E':
+	case OPTION_ENGINE:
 		o->engine = (enum engine_kind)parse_word("--engine", optarg, engines);
 		return true;
-	case 'W':
+	case OPTION_UNWIND:
 		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
 		return true;
-	case 'M':
+	case OPTION_UNWIND_MEM:
 		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16); /* 32-bit page index, 4-byte rows */
 		return true;
 	case OPTION_MEM:
@@ -500,39 +531,14 @@ static void limit_depth(struct options *o)
 
 void options_parse(struct options *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "all", no_argument, NULL, 'a' },        { "pid", required_argument, NULL, 'p' },
-		{ "tid", required_argument, NULL, 't' },  { "cpus", required_argument, NULL, 'C' },
-		{ "freq", required_argument, NULL, 'F' }, { "event", required_argument, NULL, 'e' },
-		{ "user", no_argument, NULL, 'U' },       { "kernel", no_argument, NULL, 'K' },
-		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
-		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
-		{ "mem", required_argument, NULL, OPTION_MEM }, { "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
-		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
-		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
-		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
-		{ "max-cost", required_argument, NULL, OPTION_MAX_COST },
-		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
-		{ "metrics", required_argument, NULL, OPTION_METRICS },
-		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
-		{ "no-dither", no_argument, NULL, OPTION_NO_DITHER },
-		{ "lang", required_argument, NULL, OPTION_LANG },
-		{ "usdt-stacks", required_argument, NULL, OPTION_USDT_STACKS },
-		CLI_ROWS,
-		{ 0 },
-	};
-	int c;
-
-	int end = 1; /* end of our own arguments; the command comes after "--" */
+	int c, end = 1; /* end of our own arguments; the command comes after "--" */
 
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
 			       .mode = 0600, .dither = true, .languages = ~0u };
-	cli_begin("cprof-record", usage);
+	cli_begin(&command);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = cli_option(end, argv, "ap:t:C:F:e:d:UKl:o:qvhV", longs)) != -1)
+	while ((c = cli_option(end, argv)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
