@@ -72,8 +72,8 @@ static const struct option_row options[] = {
 };
 static const struct command_line command = { "cprof-flame", "draw a flame graph", "[FILE ...]", options };
 
-/* Heat map: 20 ms a row, 50 rows a second; SLICES_MAX is what a browser can hold. */
-enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
+/* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
+enum { SLICE_MS = 20 };
 
 struct settings {
 	bool svg, diff, negate, heatmap;
@@ -81,6 +81,7 @@ struct settings {
 	struct picture pic;
 	struct changes_setup setup;
 	struct search search;
+	struct origins origins;
 	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned; lent to the picture */
 };
 
@@ -370,12 +371,12 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 		pic->verdicts = &verdicts;
 	}
 	if (s->heatmap) {
-		if (!heatmap_data_init(&moments, &tree, f->view.moment_ns))
+		if (!heatmap_data_init(&moments, &tree, &s->origins, f->view.moment_ns, !s->slice_ms))
 			cli_no_memory();
-		if (moments.slices > SLICES_MAX)
+		if (moments.slices > HEATMAP_SLICES)
 			cli_die(STATUS_USAGE, "cannot draw the heat map: it would have %" PRIu64 " slices of %" PRIu64
 				" ms, more than %d; choose a shorter time with --from and --to, or a longer --slice",
-				moments.slices, s->slice_ms, SLICES_MAX);
+				moments.slices, moments.slice_ns / 1000000, HEATMAP_SLICES);
 		pic->moments = &moments;
 	}
 	if (s->search.compiled && !search_apply(&s->search, pic))
@@ -413,7 +414,20 @@ static void release_settings(struct settings *s)
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		free(s->sides[side]);
 	search_release(&s->search);
+	origins_release(&s->origins);
 	picture_release(&s->pic);
+}
+
+/* Sets what the view needs for moments, and for the threads and CPUs of the lanes below the heat map. */
+static void begin_moments(struct settings *s, struct view *v)
+{
+	uint64_t heat_ms = s->slice_ms ? s->slice_ms : SLICE_MS;
+
+	origins_init(&s->origins);
+	s->origins.threads = true;
+	if (s->heatmap)
+		v->origins = &s->origins;
+	v->moment_ns = (s->heatmap ? heat_ms : s->diff ? CHANGES_SLICE_MS : 0) * 1000000;
 }
 
 int main(int argc, char **argv)
@@ -433,9 +447,8 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	check_flame(&s, &f, argc - optind);
-	s.slice_ms = s.slice_ms ? s.slice_ms : SLICE_MS;
 	filters_keep_apart(&f);
-	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? CHANGES_SLICE_MS : 0) * 1000000;
+	begin_moments(&s, &f.view);
 	if (!profile_init(&p))
 		cli_no_memory();
 	argv = argv[optind] ? argv + optind : standard_input;

@@ -5,6 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/gather/gather_keys.h"
+#include "common/gather/gather_spread.h"
 #include "common/gather/reason.h"
 #include "common/gather/gather_stacks.h"
 #include "common/select/select.h"
@@ -26,6 +27,7 @@ void gather_release(struct gather *g)
 	intern_release(&g->runners);
 	running_release(&g->running);
 	run_spans_release(&g->portions);
+	gather_spread_release(g);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);
@@ -41,6 +43,7 @@ static bool flush_segment(struct gather *g)
 	if (gather_keys_corrects(g->view))
 		gather_keys_due(g, NULL);
 	run_spans_forget(&g->portions);
+	gather_spread_forget(g);
 	gather_keys_correct(g);
 	good = gather_stacks_add(g, NULL);
 
@@ -99,6 +102,8 @@ const char *gather_apply(struct gather *g, const struct record *r)
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	late = gather_keys_corrects(g->view) ? gather_keys_due(g, r) : NULL;
+	if (r->type == RECORD_LEDGER && gather_spreads(g->view) && !gather_spread_ticks(g, &r->ledger))
+		g->failed = true;
 	wrong = capture_apply(&g->capture, r);
 	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
 	    !reasons_hear(g->view->reasons, &g->capture, &r->source))

@@ -66,6 +66,10 @@ struct gather {
 	struct intern runners;    /* struct gather_key of running's accounts */
 	struct running running;
 	struct run_spans portions;
+	struct gather_waited *waited; /* by thread; see gather_spread.h */
+	size_t cap_waited;
+	uint64_t (*ticked)[OUTCOMES]; /* by CPU + 1: time of the last LEDGER record */
+	size_t cap_ticked;
 	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

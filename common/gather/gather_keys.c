@@ -2,6 +2,7 @@
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
+#include "common/gather/gather_spread.h"
 #include "common/gather/origin.h"
 #include "common/select/select.h"
 
@@ -33,8 +34,10 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.cgroup = g->capture.processes[t->process].cgroup;
 	if (gather_keys_show_pid(v) || v->origins || t->comm == 0)
 		k.process = t->process;
-	if (gather_keys_show_tid(v))
+	if (gather_keys_show_tid(v) || gather_spreads(v))
 		k.thread = (uint32_t)r->thread;
+	if (gather_spreads(v) && r->cpu < UINT32_MAX - 1)
+		k.cpu = (uint32_t)r->cpu + 1;
 	if (v->wall)
 		k.wait = (uint16_t)capture_wait(&g->capture, r->event);
 	if (capture_is_counted(&g->capture, r->event))
@@ -45,9 +48,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 }
 
 /*
- * Slices count from the beginning of the run. With origins they are aligned to a multiple of their length
- * since 1970, and start one slice before the first sample, because samples of other CPUs may come a little
- * late.
+ * Slices count from the beginning of the run. With origins without threads they are aligned to a multiple of
+ * their length since 1970, and start one slice before the first sample, because samples of other CPUs may
+ * come a little late.
  */
 static void begin_run(struct gather *g, uint64_t time)
 {
@@ -56,7 +59,9 @@ static void begin_run(struct gather *g, uint64_t time)
 
 	g->based = true;
 	g->base = g->moment_base = time;
-	if (length && realtime / length >= 2) {
+	if (gather_spreads(g->view)) {
+		/* Their slices are at the times that --from and --to count. */
+	} else if (length && realtime / length >= 2) {
 		g->moment_base = time - realtime % length - length;
 		realtime -= realtime % length + length;
 	} else {
@@ -92,6 +97,22 @@ static bool add_up(struct gather *g, const struct record_sample *r, uint64_t sam
 	return add_key(g, &key, samples, weight);
 }
 
+/* Adds weight that is evenly spread over [start, end) to the slices there. */
+static bool spread_span(struct gather *g, struct gather_key key, uint64_t samples, uint64_t start,
+			uint64_t end, uint64_t weight)
+{
+	struct gather_piece pieces[GATHER_PIECES];
+	size_t n = gather_spread(g, start, end, weight, pieces);
+
+	for (size_t i = 0; i < n; i++) {
+		key.slice = pieces[i].slice;
+		key.whole = pieces[i].whole;
+		if (!add_key(g, &key, i + 1 == n ? samples : 0, pieces[i].weight))
+			return false;
+	}
+	return true;
+}
+
 /* Returns into how many slices at most a wait is spread: one if slices are short, because it has many. */
 static uint64_t slices_most(const struct gather *g)
 {
@@ -111,6 +132,8 @@ static bool add_wait(struct gather *g, struct record_sample part, uint64_t weigh
 {
 	uint64_t length = g->view->moment_ns, samples = 1;
 
+	if (gather_spreads(g->view))
+		return spread_span(g, key_of(g, &part), samples, part.time - weight, part.time, weight);
 	for (uint64_t most = slices_most(g); samples || weight; samples = 0, most--) {
 		uint64_t after = --part.time - g->moment_base, within = weight;
 
@@ -176,7 +199,7 @@ const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 	if (!g->based)
 		find_begin(g, r);
 	select = select_of(g);
-	if (corrects && !run_spans_wait(&g->portions, &select, r))
+	if (corrects && (!run_spans_wait(&g->portions, &select, r) || !gather_spread_wait(g, r)))
 		g->failed = true;
 	answer = select_sample(&select, r, &part);
 	/* A thread that does not count may become one that does before its run time is reported. */
@@ -207,11 +230,32 @@ static bool is_based(struct gather *g, const struct record_ran *part)
 	return g->based;
 }
 
+/* Spreads run time over the gaps between waits; if these are too short, the rest over all of the span. */
+static bool spread_run(struct gather *g, struct gather_key key, const struct record_ran *part)
+{
+	uint64_t start = part->time - part->span, free = gather_spread_free(g, part), gaps, seen = 0;
+	struct gather_gap gap = { .end = start };
+	bool good = true;
+
+	gaps = part->ns < free ? part->ns : free;
+	while (good && gather_spread_gap(g, part, &gap)) {
+		uint64_t more = seen + (gap.end - gap.start);
+
+		good = spread_span(g, key, 0, gap.start, gap.end,
+				   (uint64_t)((unsigned __int128)gaps * more / free) -
+					   (uint64_t)((unsigned __int128)gaps * seen / free));
+		seen = more;
+	}
+	return good && (part->ns == gaps || spread_span(g, key, 0, start, part->time, part->ns - gaps));
+}
+
 /* As add_wait. The slices in which the thread ran are not known: each gets its share by time. */
 static bool add_slices(struct gather *g, struct gather_key key, const struct record_ran *part)
 {
 	uint64_t length = g->view->moment_ns, left = part->span, end = part->time;
 
+	if (gather_spreads(g->view))
+		return spread_run(g, key, part);
 	for (uint64_t most = slices_most(g); left; most--) {
 		uint64_t after = end - 1 - g->moment_base, within = left, ns;
 
@@ -228,10 +272,28 @@ static bool add_slices(struct gather *g, struct gather_key key, const struct rec
 	return true;
 }
 
+/* Returns the key of the account of run time: that of the threads which the view shows as one. */
+static struct gather_key account_of(const struct gather *g, const struct gather_key *k)
+{
+	const struct view *v = g->view;
+	bool all = v->origins && !v->origins->threads;
+	struct gather_key key = { .comm = k->comm, .wait = GATHER_KEYS_RAN };
+
+	if (all || v->container || v->by == BY_CONTAINER)
+		key.cgroup = k->cgroup;
+	if (all || gather_keys_show_pid(v) || k->comm == 0)
+		key.process = k->process;
+	if (gather_keys_show_tid(v))
+		key.thread = k->thread;
+	return key;
+}
+
 /* Compares the run time inside the window with the samples since the previous RAN of the thread. */
 static const char *add_ran(struct gather *g, const struct record_ran *part)
 {
-	struct record_sample s = { .time = part->time, .event = CAPTURE_EVENTS, .thread = part->thread };
+	struct record_sample s = {
+		.time = part->time, .event = CAPTURE_EVENTS, .cpu = UINT64_MAX, .thread = part->thread,
+	};
 	const struct select select = select_of(g);
 	struct gather_key key;
 	uint32_t who;
@@ -245,7 +307,7 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 	key = key_of(g, &s);
 	key.wait = GATHER_KEYS_RAN;
 	g->failed = !add_slices(g, key, part) || g->failed;
-	key.slice = 0;
+	key = account_of(g, &key);
 	if (!intern_add(&g->runners, bytes_of(&key), &who) ||
 	    !running_span(&g->running, part->thread, who, part->ns))
 		g->failed = true;
@@ -274,14 +336,13 @@ void gather_keys_ran(struct gather *g, const struct record_ran *r)
 		running_drop(&g->running, r->thread);
 	else if (!run_spans_add(&g->portions, r))
 		g->failed = true;
+	gather_spread_ran(g, r);
 }
 
 /* Finds the account of run time that the key belongs to, and its part in the account. */
 static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
 {
-	struct gather_key key = {
-		.process = k->process, .thread = k->thread, .comm = k->comm, .cgroup = k->cgroup, .wait = GATHER_KEYS_RAN,
-	};
+	struct gather_key key = account_of(g, k);
 
 	*what = k->wait == GATHER_KEYS_RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
 	return (k->wait == GATHER_KEYS_RAN || k->wait == CAPTURE_RUNS) &&

@@ -27,6 +27,8 @@ struct gather_key {
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
 	uint32_t slice;  /* of time. The struct has no padding: keys are compared as bytes */
+	uint32_t whole;  /* as in struct profile_moment */
+	uint32_t cpu;    /* the CPU + 1, if origins have threads; 0: unknown */
 	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
 	uint16_t wait;   /* enum capture_wait, if the view shows it; or GATHER_KEYS_RAN */
 	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */

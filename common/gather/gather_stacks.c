@@ -219,6 +219,10 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	if (k->cgroup)
 		sanitize_append(&container, capture_text(&g->capture, k->cgroup));
 	append_comm(g, k, &comm);
+	if (g->view->origins->threads) {
+		o.tid = g->capture.threads[k->thread].tid;
+		o.cpu = k->cpu;
+	}
 	o.host = buf_view(&host);
 	o.container = buf_view(&container);
 	o.labels = buf_view(&labels);
@@ -236,6 +240,7 @@ static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key
 	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
 
 	m.weight = weight;
+	m.whole = k->whole;
 	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
 }
 

@@ -16,6 +16,7 @@ void origins_release(struct origins *o)
 	intern_release(&o->keys);
 	free(o->list);
 	free(o->starts);
+	free(o->ticks);
 	buf_release(&o->key);
 	*o = (struct origins){ 0 };
 }
@@ -27,7 +28,7 @@ static struct origin from_key(struct slice key)
 	struct origin o = { 0 };
 
 	(void)(cursor_slice(&c, &o.host) && cursor_slice(&c, &o.container) && cursor_slice(&c, &o.comm) && cursor_slice(&c, &o.labels) &&
-	       cursor_varint(&c, &o.pid));
+	       cursor_varint(&c, &o.pid) && cursor_varint(&c, &o.tid) && cursor_varint(&c, &o.cpu));
 	return o;
 }
 
@@ -41,6 +42,8 @@ bool origins_add(struct origins *o, const struct origin *origin, uint32_t *numbe
 	buf_slice(&o->key, origin->comm);
 	buf_slice(&o->key, origin->labels);
 	buf_varint(&o->key, origin->pid);
+	buf_varint(&o->key, origin->tid);
+	buf_varint(&o->key, origin->cpu);
 	if (o->key.failed || !grow_array(&o->list, &o->cap, known + 1, sizeof(*o->list)) ||
 	    !intern_add(&o->keys, buf_view(&o->key), number))
 		return false;
@@ -60,6 +63,14 @@ bool origins_start(struct origins *o, uint32_t run, uint64_t since_1970)
 	if (!grow_array(&o->starts, &o->cap_starts, run, sizeof(*o->starts)))
 		return false;
 	o->starts[run] = since_1970;
+	return true;
+}
+
+bool origins_tick(struct origins *o, const struct origin_ticks *ticks)
+{
+	if (!grow_array(&o->ticks, &o->cap_ticks, o->n_ticks, sizeof(*o->ticks)))
+		return false;
+	o->ticks[o->n_ticks++] = *ticks;
 	return true;
 }
 

@@ -25,9 +25,23 @@ struct origin {
 	struct slice host, container, comm;
 	struct slice labels; /* the capture's: "key=value,key=value" */
 	uint64_t pid;
+	uint64_t tid, cpu; /* with threads: cpu is the CPU + 1; 0: unknown */
+};
+
+/* Ticks with one outcome, evenly from slice on up to slice to, which is included. Only with threads. */
+struct origin_ticks {
+	uint32_t run, slice, to, outcome;
+	uint64_t count;
 };
 
 struct origins {
+	/*
+	 * Set it after origins_init for moments by thread and CPU. Slices then begin with the run, and waits
+	 * and run time are spread exactly over them (see whole in struct profile_moment).
+	 */
+	bool threads;
+	struct origin_ticks *ticks; /* in the order of the stream; see origins_tick */
+	size_t n_ticks, cap_ticks;
 	struct intern keys; /* number 0 is no origin: folded text has none */
 	struct origin *list;
 	size_t cap;
@@ -44,6 +58,8 @@ const struct origin *origins_get(const struct origins *o, uint32_t number);
 
 /* Sets the beginning of a run's slice 0, in nanoseconds since 1970; returns false if out of memory. */
 bool origins_start(struct origins *o, uint32_t run, uint64_t since_1970);
+/* Adds ticks of the ledger; returns false if out of memory. */
+bool origins_tick(struct origins *o, const struct origin_ticks *ticks);
 /* Returns the beginning of a slice of length nanoseconds, in nanoseconds since 1970; 0: unknown. */
 uint64_t origins_time(const struct origins *o, uint32_t run, uint32_t slice, uint64_t length);
 

@@ -4,7 +4,7 @@
 // sibling of a child c is end[c].
 
 const MAGIC = 'cprofv2\n';
-const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16;
+const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16, LANES = 32;
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)
@@ -94,6 +94,8 @@ function readProfile(bytes) {
 		readTimes(r, p);
 	if (flags & RUNS)
 		readRuns(r, p.times);
+	if (flags & LANES)
+		readLanes(r, p);
 	return p;
 }
 
@@ -167,15 +169,21 @@ function readTree(r, p) {
 
 function readTimes(r, p) {
 	const t = p.times = { sliceNs: r.number(), slices: r.number(), entries: r.count(), runs: [] };
-	t.slice = new Float64Array(t.entries);
+	t.slice = new Uint32Array(t.entries);
 	t.node = new Int32Array(t.entries);
-	t.weight = new Float64Array(t.entries);
-	let slice = 0;
+	t.who = null;
+	t.spans = noSpans(0);
+	t.starts = [];
+	t.ticks = [];
+	let slice = 0, weights = t.weight = new Uint32Array(t.entries);
 	for (let i = 0; i < t.entries; i++) {
 		slice += r.number();
 		t.slice[i] = slice;
 		t.node[i] = r.number();
-		t.weight[i] = r.number();
+		const weight = r.number();
+		if (weight > 0xffffffff && weights instanceof Uint32Array)
+			weights = t.weight = Float64Array.from(weights);
+		weights[i] = weight;
 		if (slice >= t.slices || t.node[i] >= p.nodes)
 			throw new Error(`moment ${i} is outside of the profile: the data is damaged`);
 	}

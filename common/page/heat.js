@@ -31,9 +31,7 @@ class HeatMap {
 		this.rows = Math.max(1, Math.ceil(perSecond / this.group));
 		this.cells = Math.ceil(t.slices / this.group);
 		this.columns = Math.max(1, Math.ceil(this.cells / this.rows));
-		this.weight = new Float64Array(this.cells);
-		for (let i = 0; i < t.entries; i++)
-			this.weight[Math.floor(t.slice[i] / this.group)] += t.weight[i];
+		this.weight = weightOfCells(t, 0, this.cells, this.group);
 		this.most = this.weight.reduce((a, b) => Math.max(a, b), 0);
 	}
 

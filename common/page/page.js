@@ -117,7 +117,7 @@ class Page {
 			this.heat.setRange(range);
 		const kept = this.heat ? this.heat.range : null;
 		const { p, q, map } = this;
-		let self = kept ? [selfsOfRange(p, ...kept), ...p.self.slice(1)] : p.self;
+		let self = kept ? [selfsOfRange(p, kept, null), ...p.self.slice(1)] : p.self;
 		if (map)
 			self = self.map((own) => moveWeights(own, map, q.nodes));
 		this.w = kept || map ? weigh(q, self) : this.all;

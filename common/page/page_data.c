@@ -1,6 +1,8 @@
 #include "common/page/page_data.h"
 
-enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, HAS_KINDS = 8, SEVERAL_RUNS = 16 };
+#include "common/page/lanes_data.h"
+
+enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, HAS_KINDS = 8, SEVERAL_RUNS = 16, HAS_LANES = 32 };
 
 static void append_text(struct buf *out, const char *text)
 {
@@ -19,7 +21,7 @@ static void append_pairs(struct buf *out, const struct picture_pair *pairs, size
 static unsigned int flags_of(const struct picture *pic)
 {
 	unsigned int flags = (pic->sides > 1 ? TWO_SIDES : 0) | (pic->moments ? HAS_MOMENTS : 0) |
-			     (pic->inverted ? INVERTED : 0) | (pic->moments && pic->moments->n_begins ? SEVERAL_RUNS : 0);
+			     (pic->inverted ? INVERTED : 0) | (pic->moments ? HAS_LANES : 0) | (pic->moments && pic->moments->n_begins ? SEVERAL_RUNS : 0);
 
 	for (size_t i = 0; i < pic->tree->n_labels; i++) {
 		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
@@ -131,5 +133,7 @@ size_t page_data_append(struct buf *out, const struct picture *pic)
 		append_moments(out, pic->moments);
 	if (pic->moments && pic->moments->n_begins)
 		append_runs(out, pic->moments);
+	if (pic->moments)
+		lanes_data_append(out, pic->moments);
 	return texts;
 }

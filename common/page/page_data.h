@@ -10,7 +10,7 @@
  * bytes.
  *
  *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is known not to be user code,
- *	            16: there are several runs
+ *	            16: there are several runs, 32: moments have lanes
  *	texts       title, subtitle, unit, name of the first side, of the second (empty if there is one side)
  *	options     their number, then name and value of each
  *	ledger      number of lines, then name and value of each
@@ -22,6 +22,7 @@
  *	moments     length of a slice in nanoseconds, number of slices, number of entries, then for each:
  *	            slice minus that of the previous entry, node (the first one is 1), weight
  *	runs        their number without the first, then for each: first slice minus the previous run's
+ *	lanes       see lanes_data.h
  */
 #ifndef CPROF_PAGE_PAGE_DATA_H
 #define CPROF_PAGE_PAGE_DATA_H

@@ -30,26 +30,6 @@ function weigh(p, self) {
 	return w;
 }
 
-// Returns the self weights of the slices from .. to-1.
-function selfsOfRange(p, from, to) {
-	const self = new Float64Array(p.nodes), t = p.times;
-	for (let i = firstOfSlice(t, from), n = firstOfSlice(t, to); i < n; i++)
-		self[t.node[i]] += t.weight[i];
-	return self;
-}
-
-function firstOfSlice(t, slice) {
-	let low = 0, high = t.entries;
-	while (low < high) {
-		const mid = (low + high) >>> 1;
-		if (t.slice[mid] < slice)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 // Sums the weight of matching frames. Matches inside a match are skipped, so overlaps count once.
 function matchedWeight(p, w, matches, side) {
 	const total = w.total[side];

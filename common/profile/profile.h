@@ -44,6 +44,7 @@ struct profile_node {
  */
 struct profile_moment {
 	uint32_t side, run, slice, node;
+	uint32_t whole; /* not 0: the weight is spread evenly over this number of slices, from slice on */
 	uint32_t origin; /* see origin.h; 0: none */
 	uint64_t weight;
 };

@@ -7,6 +7,10 @@ flame-block.py WHAT [FILE]: WHAT is
   boxes    path, self and total of each node, and verdict with two sides; in the order of the file
   table    self and total of each name, as cprof-top counts them
   times    slice, path, weight
+  spans    first slice, number of slices, path, thread, CPU, weight of what covers several slices
+  lanes    slice, thread, CPU, weight of the times
+  ticks    first slice, number of slices, outcome, count
+  starts   the milliseconds since 1970 at which runs begin
   runs     the distances between the slices at which runs begin
   verdicts the distinct verdicts of boxes and names
 """
@@ -84,6 +88,31 @@ class Block:
                 at += self.number()
                 self.times.append((at, self.number(), self.number()))
         self.begins = [self.number() for _ in range(self.number())] if self.flags & 16 else []
+        self.read_lanes()
+
+    def read_lanes(self):
+        """Reads what common/page/lanes_data.h describes."""
+        self.who, self.spans, self.starts, self.ticks = [], [], [], []
+        if not self.flags & 32:
+            return
+        texts = [self.text() for _ in range(self.number())]
+        self.origins = [([texts[self.number()] for _ in range(3)], [self.number() for _ in range(3)])
+                        for _ in range(self.number())]
+        self.who = [self.number() for _ in self.times]
+        at = 0
+        for _ in range(self.number()):
+            at += self.number()
+            self.spans.append((at, *[self.number() for _ in range(4)]))
+        self.starts = [self.number() for _ in range(len(self.begins) + 1)]
+        outcomes = [self.text() for _ in range(self.number())]
+        at = 0
+        for _ in range(self.number()):
+            at += self.number()
+            self.ticks.append((at, self.number(), outcomes[self.number()], self.number()))
+
+    def thread(self, who):
+        (_, _, comm), (pid, tid, cpu) = self.origins[who]
+        return f'{comm}-{pid}/{tid}', cpu - 1
 
     def path(self, i):
         names = []
@@ -136,6 +165,17 @@ def main():
         print(b.slice_ns, b.slices)
         for at, node, weight in b.times:
             print(at, b.path(node), weight)
+    elif what == 'spans':
+        for at, whole, node, who, weight in b.spans:
+            print(at, whole, b.path(node), *b.thread(who), weight)
+    elif what == 'lanes':
+        for (at, _, weight), who in zip(b.times, b.who):
+            print(at, *b.thread(who), weight)
+    elif what == 'ticks':
+        for row in b.ticks:
+            print(*row)
+    elif what == 'starts':
+        print(*b.starts)
     elif what == 'runs':
         print(*b.begins)
 

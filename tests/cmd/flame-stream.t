@@ -114,8 +114,12 @@ is "  and each but the first says where it begins" "$(flame --heatmap --slice 50
 is "  one alone does not" "$(flame --heatmap --slice 500 "$tmp/c.bin" | block runs)" ""
 is "filters hold" "$(flame --heatmap --slice 500 --match memcpy "$tmp/c.bin" | block times | wc -l)" 3
 sed 's/time=2500000000/time=250000000000000/; s/=4000000000 /=260000000000000 /' "$tmp/c.txt" | cprof-dump -r >"$tmp/long.bin" || exit 1
-status "three days by 20 ms are too many slices" 2 cprof-flame --heatmap "$tmp/long.bin"
+status "three days by 20 ms are too many slices" 2 cprof-flame --heatmap --slice 20 "$tmp/long.bin"
 like "  which is said" "$(cat "$tmp/err")" 'cannot draw the heat map: it would have 12500000 slices of 20 ms, more than'
+is "  unless longer ones will do" "$(flame --heatmap "$tmp/long.bin" | block times | tr '\n' ,)" \
+	"100000000 2500000,0 db;main;memcpy 2,0 db;main;memcpy;ksys_read 1,2499990 web;[db+0x1300] 1,"
+is "  threads and CPUs are known" "$(flame --heatmap "$tmp/c.bin" | block lanes | tr '\n' ,)" \
+	"0 db-42/42 0 2,1 db-42/42 0 1,75 web-43/43 0 1,"
 status "  but not by a second" 0 cprof-flame --heatmap --slice 1000 "$tmp/long.bin"
 
 # A cut capture, and the same after a filter
