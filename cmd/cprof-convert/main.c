@@ -8,7 +8,8 @@
 enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE };
 
 static const struct option_row options[] = {
-	{ OPTIONS_OUTPUT, 't', "to-format", "pprof|speedscope|callgrind|tsv|perf|perfscript|stream", "the format to write" },
+	{ OPTIONS_OUTPUT, 't', "to-format",
+	  "pprof|speedscope|firefox|perfetto|callgrind|tsv|perf|perfscript|stream", "the format to write" },
 	{ OPTIONS_OUTPUT, 'f', "from-format", "perfscript", "the input is text of perf script" },
 	{ OPTIONS_OUTPUT, CONVERT_BY, "by", "thread|process|all", "one profile for each of these (speedscope)" },
 	{ OPTIONS_OUTPUT, CONVERT_DEMANGLE, "demangle", "none|simplified|templates|full",

@@ -117,6 +117,8 @@ static const char *wait_for_reader(void *arg, int fd)
 static void prepare_command(struct recorder *r)
 {
 	command_prepare(&r->command, r->o.command, &r->mask_before, r->output.fd != STDOUT_FILENO);
+	if (options_times_command(&r->o))
+		return;
 	r->o.pids = malloc(sizeof(*r->o.pids));
 	if (!r->o.pids)
 		cli_die(STATUS_SYSTEM, "out of memory");

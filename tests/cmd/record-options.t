@@ -19,12 +19,14 @@ refused() {
 		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: $option: \"$a\" $sentence"
 	done
 }
-# invalid OPTION NOUN EXPECTED ARGUMENT...: likewise, with a sentence that names the expected values
+# invalid OPTION NOUN EXPECTED ARGUMENT...: likewise, with a sentence that names the expected values, perhaps
+# with a guess
 invalid() {
 	option=$1 noun=$2 expected=$3; shift 3
 	for a; do
 		cprof-record "$option" "$a" -o "$tmp/none/x" -- true 2>"$tmp/err"
-		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: invalid $noun \"$a\" (expected $expected)"
+		is "$option \"$a\" is refused" "$? $(sed 's/; did you mean [a-z]*?)$/)/; q' "$tmp/err")" \
+			"2 cprof-record: invalid $noun \"$a\" (expected $expected)"
 	done
 }
 

@@ -55,6 +55,22 @@ like "but that one" "$(cprof-dump "$tmp/c.bin")" '^sample .* cpu=0 '
 kill "$pid" "$other"
 wait 2>/dev/null
 
+# A command with another target only says when the recording ends.
+"$burn" threads 60 >"$tmp/ids" &
+read -r pid first second <"$tmp/ids"
+status "-a and a command" 0 cprof-record -q -o "$tmp/c.bin" -a -- "$burn" brief 1500
+like "the command is recorded" "$(folded -p | cut -d';' -f1 | grep '^burn-' | sort -u | wc -l)" '^ *2$'
+like "and so are others" "$(folded -p | cut -d';' -f1 | sort -u | tr '\n' ' ')" "burn-$pid "
+status "-p and a command" 0 cprof-record -q -o "$tmp/c.bin" -p "$pid" -- sleep 1
+is "only the process is recorded" "$(folded -p | cut -d';' -f1 | sort -u)" "burn-$pid"
+status "-t and a command" 0 cprof-record -q -o "$tmp/c.bin" -t "$second" -- sleep 1
+is "only the thread is recorded" "$(folded -t | cut -d';' -f1 | sort -u)" "burn-$pid/$second"
+status "-g, as perf has it" 0 cprof-record -q -g --call-graph dwarf -o "$tmp/c.bin" -- true
+is "  needs no option" "$(cat "$tmp/err")" "cprof-record: -g is not needed: stacks are always recorded
+cprof-record: --call-graph is not needed: stacks are always recorded"
+kill "$pid"
+wait 2>/dev/null
+
 # Mappings made on a CPU that is not sampled are known anyway.
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
 	for e in bpf perf; do
@@ -153,7 +169,9 @@ refused() { # DESCRIPTION STATUS REGEX ARGUMENT...
 	is "$d: nothing is written" "$(wc -c <"$tmp/out")" 0
 }
 refused "no target" 2 '^cprof-record: say what to record'
-refused "two targets" 2 '^cprof-record: -a, -p, -t and a command are mutually exclusive$' -a -p 1
+refused "a command without --" 2 '^cprof-record: a command comes after --: cprof-record -- sleep 1$' sleep 1
+refused "the same after a time" 2 '^cprof-record: a command comes after --: cprof-record 5 -- make all$' 5 make all
+refused "two targets" 2 '^cprof-record: -a, -p and -t are mutually exclusive$' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
 refused "not an id" 2 '^cprof-record: invalid -p "x" \(expected a whole number' -p x

@@ -30,7 +30,7 @@ for c in cmd/cprof-*; do
 		continue
 	fi
 	"$name" --help >"$tmp/help" || fail "$name --help"
-	is "$name: --help is as wide as a terminal" "$(grep -E '^.{81}' "$tmp/help")" ""
+	is "$name: --help is as wide as a terminal" "$(grep -E '^.{81}' "$tmp/help" | grep -v '|')" ""
 	table <"$tmp/help" >"$tmp/table"
 	tr ' ' '\n' <"$tmp/table" >"$tmp/all"
 	like "  it has its options" "$(cat "$tmp/all")" '^--help$'
@@ -48,6 +48,10 @@ for c in cmd/cprof-*; do
 		grep -q "^\\.Sh $section" "$page" || fail "$page has a section $section"
 	done
 done
+
+formats=$(sed -n 's/^	{ "\([a-z]*\)", convert_.*/\1/p' cmd/cprof-convert/*.c | tr '\n' '|')
+like "the formats of cprof-convert are found" "$formats" '^pprof\|.*\|$'
+like "  and its --help lists them" "$(cprof-convert --help)" "--to-format $(echo "${formats%|}" | sed 's/|/\\|/g')\$"
 
 for page in man/*.[1-9]; do
 	[ -e "$page" ] || continue

@@ -12,7 +12,8 @@
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG,
-       OPTION_USDT_STACKS, OPTION_ENGINE, OPTION_UNWIND, OPTION_UNWIND_MEM };
+       OPTION_USDT_STACKS, OPTION_ENGINE, OPTION_UNWIND, OPTION_UNWIND_MEM,
+       OPTION_CALL_GRAPH };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 enum {
@@ -45,6 +46,8 @@ static const struct option_row rows[] = {
 	{ OPTIONS_HOW, OPTION_UNWIND_MEM, "unwind-mem", "SIZE", "memory for unwind tables" },
 	{ OPTIONS_HOW, OPTION_MEM, "mem", "SIZE", "memory of the recorder, at most" },
 	{ OPTIONS_HOW, OPTION_ENGINE, "engine", "auto|bpf|perf", "sample by BPF or by plain perf events" },
+	{ OPTIONS_HOW, 'g', "", NULL, NULL }, /* perf's; stacks need no option here */
+	{ OPTIONS_HOW, OPTION_CALL_GRAPH, "call-graph", "WAY", NULL },
 	{ OPTIONS_SERIES, OPTION_ROTATE, "rotate", "TIME|SIZE", "a new file after each, without end" },
 	{ OPTIONS_SERIES, OPTION_KEEP, "keep", "TIME|SIZE", "remove older files" },
 	{ OPTIONS_SERIES, OPTION_ON_ROTATE, "on-rotate", "COMMAND", "run this for each complete file" },
@@ -65,7 +68,12 @@ static const struct command_line command = {
 
 bool options_targeted(const struct options *o)
 {
-	return o->n_pids || o->n_tids || o->command;
+	return o->n_pids || o->n_tids || (o->command && !o->all);
+}
+
+bool options_times_command(const struct options *o)
+{
+	return o->command && (o->all || o->timed_pids || o->n_tids);
 }
 
 bool options_samples(const struct options *o, unsigned int cpu)
@@ -102,6 +110,21 @@ static uint64_t parse_short(const char *option, const char *text)
 			return n * units[i].ns;
 	}
 	cli_usage("invalid %s \"%s\" (expected a time like 1ms, 10us or 0)", option, text);
+}
+
+/*
+ * Refuses a command without "--" before it, and shows how to write it. seconds: the duration before it, or NULL.
+ */
+static void refuse_command(const char *seconds, char *const *words, int n) __attribute__((noreturn));
+static void refuse_command(const char *seconds, char *const *words, int n)
+{
+	struct buf text = { 0 };
+
+	for (int i = 0; i < n; i++)
+		buf_printf(&text, " %s", words[i]);
+	if (text.failed)
+		cli_no_memory();
+	cli_usage("a command comes after --: cprof-record%s%s --%s", seconds ? " " : "", seconds ? seconds : "", buf_cstr(&text));
 }
 
 static double parse_seconds(const char *text)
@@ -372,6 +395,10 @@ static bool parse_how(struct options *o, int c)
 	case OPTION_NO_DITHER:
 		o->dither = false;
 		return true;
+	case 'g':
+	case OPTION_CALL_GRAPH:
+		cli_warn("%s is not needed: stacks are always recorded", c == 'g' ? "-g" : "--call-graph");
+		return true;
 	case OPTION_OFF_CPU:
 		o->off_cpu = true;
 		o->off_cpu_ns = optarg ? parse_short("--off-cpu", optarg) : off_cpu_default;
@@ -448,7 +475,7 @@ static void check_files(const struct options *o)
 
 static void check_calls(const struct options *o)
 {
-	if (!o->n_pids && !o->command)
+	if (!o->n_pids && (!o->command || o->all))
 		cli_usage("--usdt-stacks requires -p or a command, because it slows programs down");
 	if (o->kernel_only)
 		cli_usage("-K and --usdt-stacks are mutually exclusive");
@@ -465,8 +492,8 @@ static void check_combinations(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
 		cli_usage("-U and -K are mutually exclusive");
-	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) + (o->command != NULL) > 1)
-		cli_usage("-a, -p, -t and a command are mutually exclusive");
+	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) > 1)
+		cli_usage("-a, -p and -t are mutually exclusive");
 	check_files(o);
 	if (!o->all && !options_targeted(o) && !o->n_groups)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
@@ -490,7 +517,7 @@ static void settle_calls(struct options *o)
 
 	if (!o->calls_text)
 		return;
-	found = call_probes_find(&o->calls, o->calls_text, o->command, &error);
+	found = call_probes_find(&o->calls, o->calls_text, options_times_command(o) ? NULL : o->command, &error);
 	if (found == EVENT_UNKNOWN)
 		cli_usage("invalid --usdt-stacks \"%s\" (expected %s)", o->calls_text, buf_cstr(&error));
 	if (found == EVENT_REFUSED)
@@ -540,14 +567,19 @@ void options_parse(struct options *o, int argc, char **argv)
 		end++;
 	while ((c = cli_option(end, argv)) != -1)
 		parse_option(o, c);
+	if (optind < end && isalpha((unsigned char)argv[optind][0]) && end == argc)
+		refuse_command(NULL, argv + optind, end - optind);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
+	if (optind < end && end == argc)
+		refuse_command(argv[optind - 1], argv + optind, end - optind);
 	if (optind < end)
 		cli_usage("invalid argument \"%s\" (expected -- before a command)", argv[optind]);
 	if (end + 1 < argc)
 		o->command = argv + end + 1;
 	else if (end < argc)
 		cli_usage("-- requires a command");
+	o->timed_pids = o->n_pids > 0;
 	settle_events(o);
 	check_combinations(o);
 	settle_unwind(o);

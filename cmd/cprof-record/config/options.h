@@ -64,6 +64,7 @@ struct options {
 	size_t n_whens, cap_whens;
 	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
+	bool timed_pids;      /* -p was given: a command only limits the time */
 };
 
 /* Parses the command line; ends the program if it is invalid. Strings in o point into argv. */
@@ -72,5 +73,7 @@ void options_parse(struct options *o, int argc, char **argv);
 bool options_samples(const struct options *o, unsigned int cpu);
 /* Returns true if single processes or threads are recorded rather than the system. */
 bool options_targeted(const struct options *o);
+/* Returns whether the command is not what is recorded, but says when the recording ends: -a, -p or -t. */
+bool options_times_command(const struct options *o);
 
 #endif
