@@ -1,13 +1,10 @@
 #include "cmd/cprof-convert/convert.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cmd/shared/input.h"
 #include "common/export/perfpipe.h"
-#include "common/perfscript/script_read.h"
 #include "common/perfscript/script_write.h"
 
 static void write_bytes(struct slice bytes)
@@ -145,56 +142,4 @@ enum status convert_perfscript(struct conversion *c)
 	status = read_samples(c, &taker);
 	script_writer_release(&w);
 	return status;
-}
-
-/*
- * Reads one operand of perf script's text and returns its status. Adds the number of its samples to *samples.
- */
-static enum status read_script(const char *path, struct writer *w, enum demangle_mode demangle, uint64_t *samples)
-{
-	int fd = cli_open(path);
-	const char *name = fd == STDIN_FILENO ? "standard input" : path;
-	enum status status = STATUS_OK;
-	struct script_reader r;
-
-	if (!script_reader_init(&r, fd, w, demangle))
-		cli_no_memory();
-	if (script_read(&r) < 0) {
-		if (writer_error(w))
-			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
-		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
-	}
-	if (r.bad) {
-		status = STATUS_DAMAGED;
-		cli_warn("%s: line %" PRIu64 ": %s; %" PRIu64 " of %" PRIu64 " lines left out", name, r.first_bad, r.why,
-			 r.bad, r.lines);
-	}
-	if (!r.samples)
-		cli_warn("%s: no samples%s", name, r.bad ? "; this is not perf script text" : "");
-	*samples += r.samples;
-	script_reader_release(&r);
-	if (fd != STDIN_FILENO)
-		close(fd);
-	return status;
-}
-
-enum status convert_stream(struct conversion *c)
-{
-	struct writer *w = writer_new(STDOUT_FILENO);
-	enum status status = STATUS_OK;
-	uint64_t samples = 0;
-
-	if (c->filtered)
-		cli_usage("-t stream converts everything: filter when you read the result");
-	if (!w)
-		cli_no_memory();
-	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = read_script(*operand, w, c->demangle, &samples);
-
-		status = s > status ? s : status;
-	}
-	if (!writer_finish(w))
-		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
-	writer_free(w);
-	return samples ? status : STATUS_DAMAGED;
 }

@@ -9,6 +9,9 @@
 #include "common/export/speedscope.h"
 #include "common/resolve/demangle.h"
 
+/* The input of -t stream. */
+enum convert_from { FROM_GUESSED, FROM_PERFSCRIPT, FROM_PPROF };
+
 /* The operands and options of one conversion. */
 struct conversion {
 	struct filters filters;
@@ -16,6 +19,8 @@ struct conversion {
 	char **operands;
 	enum speedscope_by by;
 	bool has_by;
+	enum convert_from from;
+	const char *sample_type; /* in profiles of pprof; NULL: their default */
 	enum demangle_mode demangle; /* for names in perf script's text */
 	bool has_demangle;
 };
@@ -33,6 +38,8 @@ enum status convert_perfetto(struct conversion *c);
 /* by_sample.c: formats of single samples. */
 enum status convert_perf(struct conversion *c);
 enum status convert_perfscript(struct conversion *c);
+
+/* to_stream.c: the formats of other programs as a capture. */
 enum status convert_stream(struct conversion *c);
 
 #endif

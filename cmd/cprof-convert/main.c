@@ -5,15 +5,16 @@
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 
-enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE };
+enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE, CONVERT_SAMPLE_TYPE };
 
 static const struct option_row options[] = {
 	{ OPTIONS_OUTPUT, 't', "to-format",
 	  "pprof|speedscope|firefox|perfetto|callgrind|tsv|perf|perfscript|stream", "the format to write" },
-	{ OPTIONS_OUTPUT, 'f', "from-format", "perfscript", "the input is text of perf script" },
+	{ OPTIONS_OUTPUT, 'f', "from-format", "perfscript|pprof", "what the input of -t stream is" },
 	{ OPTIONS_OUTPUT, CONVERT_BY, "by", "thread|process|all", "one profile for each of these (speedscope)" },
 	{ OPTIONS_OUTPUT, CONVERT_DEMANGLE, "demangle", "none|simplified|templates|full",
 	  "form of names in the stream (simplified)" },
+	{ OPTIONS_OUTPUT, CONVERT_SAMPLE_TYPE, "sample-type", "TYPE", "sample type of pprof profiles for the stream" },
 	FILTER_ROWS,
 	CLI_ROWS,
 	{ 0 },
@@ -54,12 +55,12 @@ static const struct format *find_format(const char *name)
 	cli_invalid("-t", name);
 }
 
-/* Checks -f. Inputs are recognized by their contents, except text to be made a stream. */
-static bool is_script(const char *name)
+/* Inputs are recognized by their contents; -f is for those that are not. */
+static enum convert_from find_input(const char *name)
 {
-	if (strcmp(name, "perfscript") != 0)
+	if (strcmp(name, "perfscript") != 0 && strcmp(name, "pprof") != 0)
 		cli_invalid("-f", name);
-	return true;
+	return strcmp(name, "pprof") == 0 ? FROM_PPROF : FROM_PERFSCRIPT;
 }
 
 static void set_by(struct conversion *c, const char *argument)
@@ -103,7 +104,6 @@ static void check_shape(const struct transform *s, const struct format *format)
 static const struct format *read_options(struct conversion *c, int argc, char **argv)
 {
 	const struct format *format = NULL;
-	bool from_script = false;
 	int option;
 
 	while ((option = cli_option(argc, argv)) != -1) {
@@ -114,9 +114,11 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 		if (option == 't')
 			format = find_format(optarg);
 		else if (option == 'f')
-			from_script = is_script(optarg);
+			c->from = find_input(optarg);
 		else if (option == CONVERT_BY)
 			set_by(c, optarg);
+		else if (option == CONVERT_SAMPLE_TYPE)
+			c->sample_type = optarg;
 		else if (option == CONVERT_DEMANGLE)
 			set_demangle(c, optarg);
 		else
@@ -130,9 +132,12 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 		cli_usage("--by requires -t speedscope");
 	if (c->has_demangle && format->convert != convert_stream)
 		cli_usage("--demangle requires -t stream; for the names of other captures, use cprof-sym --demangle");
-	if (from_script && format->convert != convert_stream)
-		cli_usage("-f perfscript requires -t stream; a second cprof-convert makes other formats: "
-			  "cprof-convert -t stream FILE | cprof-convert -t %s", format->name);
+	if (c->sample_type && format->convert != convert_stream)
+		cli_usage("--sample-type requires -t stream");
+	if (c->from != FROM_GUESSED && format->convert != convert_stream)
+		cli_usage("-f %s requires -t stream; a second cprof-convert makes other formats: "
+			  "cprof-convert -t stream FILE | cprof-convert -t %s",
+			  c->from == FROM_PPROF ? "pprof" : "perfscript", format->name);
 	if (format->known && !format->known())
 		cli_usage("-t %s is not available: built without the library that it requires", format->name);
 	return format;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/intern.h"
+#include "common/import/pprof_parse.h"
 #include "common/perfscript/script_line.h"
 #include "common/folded/folded.h"
 #include "common/profile/sanitize.h"
@@ -261,6 +262,9 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 		cli_warn("%s: this is perf script text: convert it with cprof-convert -f perfscript -t stream", name);
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
+	} else if (pprof_looks_like(taken)) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: this is a profile of pprof: convert it with cprof-convert -t stream", name);
 	} else {
 		status = load_stream(f, fd, name, taken, t, sum);
 	}

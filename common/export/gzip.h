@@ -33,5 +33,10 @@ void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out);
 void gzip_add(struct gzip *z, struct slice bytes, struct buf *out);
 void gzip_end(struct gzip *z, struct buf *out);
 void gzip_free(struct gzip *z);
+/*
+ * Decompresses a file of fewer than 4 GiB and appends it to out. Returns false if it is damaged or cut, larger
+ * than most, or if memory is short; out then has what could be read.
+ */
+bool gunzip(struct slice bytes, size_t most, struct buf *out);
 
 #endif

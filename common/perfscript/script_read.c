@@ -243,6 +243,15 @@ static void take_lines(struct script_reader *r)
 }
 
 /* Reads more bytes after those that are left; returns false on failure. */
+bool script_reader_unread(struct script_reader *r, struct slice bytes)
+{
+	if (!grow_array(&r->in, &r->cap, r->n + bytes.n, 1))
+		return false;
+	memcpy(r->in + r->n, bytes.p, bytes.n);
+	r->n += bytes.n;
+	return true;
+}
+
 static bool fill_input(struct script_reader *r)
 {
 	ssize_t got;

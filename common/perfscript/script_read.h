@@ -76,6 +76,8 @@ struct script_reader {
 
 /* Returns false if out of memory; release it even then. The descriptor and the writer stay the caller's. */
 bool script_reader_init(struct script_reader *r, int fd, struct writer *w, enum demangle_mode demangle);
+/* Puts bytes that the caller has read already before those of fd. Returns false if out of memory. */
+bool script_reader_unread(struct script_reader *r, struct slice bytes);
 /* Returns 0 if all was read, -1 on failure; see writer_error, otherwise errno (ENOMEM too). */
 int script_read(struct script_reader *r);
 void script_reader_release(struct script_reader *r);

@@ -14,7 +14,7 @@
 
 #include "common/capture/capture.h"
 
-/* Captures made from the text of perf script do not know how an uncut stack ended. */
+/* Captures made from the text of perf script, or from pprof, do not know how an uncut stack ended. */
 enum { ENDS_UNKNOWN = NODE_FIRST, ENDS };
 
 /* stacks is the sum of the others. */
@@ -41,7 +41,10 @@ static inline bool ends_truncated(uint64_t root)
 /* Returns the index in by_root under which a stack of this capture counts. */
 static inline uint64_t ends_index(const struct capture *c, uint64_t root)
 {
-	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNKNOWN : root;
+	struct slice engine = capture_meta(c, "engine");
+	bool unknown = slice_is(engine, "perf-script") || slice_is(engine, "pprof");
+
+	return root == ROOT_FP_END && unknown ? ENDS_UNKNOWN : root;
 }
 
 /*

@@ -2,6 +2,9 @@
 # Changed copies of small captures and of folded text, in every format made of stacks: the totals add up.
 . "$(dirname "$0")/../lib/lib.sh"
 
+for f in "$here"/corpus/pprof-*; do
+	ok "${f##*/}, from pprof" "$BUILD/tests/fuzz-pprof" -m 3000 "$f"
+done
 for f in "$tests/data/small.txt" "$here"/corpus/profile-[il]* "$here"/corpus/export-*; do
 	ok "${f##*/}" "$BUILD/tests/fuzz-export" -m 300 "$f"
 done
