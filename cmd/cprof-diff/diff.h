@@ -33,6 +33,8 @@ struct diff_side {
 struct diff_settings {
 	bool folded, raw, significant, has_rows, program; /* program: output for programs */
 	enum rows_format format;
+	bool md;       /* a brief */
+	size_t budget; /* bytes of the brief; 0: not given */
 	double fail_above; /* percentage points; negative: no gate */
 	size_t rows;
 	struct diff_side sides[PROFILE_SIDES];

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-diff/brief_diff.h"
 #include "cmd/cprof-diff/diff.h"
+#include "cmd/shared/brief_facts.h"
 #include "common/base/array.h"
 #include "common/profile/sanitize.h"
 
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
-       DIFF_AFTER };
+       DIFF_AFTER, DIFF_BUDGET };
 enum { ROWS = 20 };
 
 static const struct option_row options[] = {
@@ -22,7 +24,8 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
 	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json", "the table, or rows for programs" },
+	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md", "the table, rows for programs, or a brief" },
+	{ OPTIONS_OUTPUT, DIFF_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, DIFF_FOLDED, "folded", NULL, "stacks with two counts, for flamegraph.pl" },
 	CLI_ROWS,
 	{ 0 },
@@ -52,7 +55,8 @@ static double parse_points(const char *text)
 static void set_format(struct diff_settings *s, const char *text)
 {
 	s->program = strcmp(text, "table") != 0;
-	if (s->program && !rows_format_of(text, &s->format))
+	s->md = strcmp(text, "md") == 0;
+	if (s->program && !s->md && !rows_format_of(text, &s->format))
 		cli_invalid("-o", text);
 }
 
@@ -70,6 +74,9 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 		break;
 	case DIFF_FAIL:
 		s->fail_above = parse_points(optarg);
+		break;
+	case DIFF_BUDGET:
+		s->budget = brief_budget(optarg);
 		break;
 	case DIFF_TRUNCATED:
 		f->view.truncated = true;
@@ -148,12 +155,14 @@ static void check_settings(const struct diff_settings *s)
 {
 	const char *tested = s->program ? "-o" : s->significant ? "--significant" : s->fail_above >= 0 ? "--fail-above" : NULL;
 
+	if (s->budget && !s->md)
+		cli_usage("--budget requires -o md");
 	if (tested && (s->folded || s->raw))
 		cli_usage("%s and %s are mutually exclusive", tested, s->folded ? "--folded" : "--no-normalize");
 }
 
 static enum status print_findings(struct diff_findings *o, const struct diff_settings *s,
-				  const struct filters *f)
+				  const struct filters *f, char *const *arguments)
 {
 	enum status status;
 
@@ -162,7 +171,9 @@ static enum status print_findings(struct diff_findings *o, const struct diff_set
 		return STATUS_OK;
 	}
 	diff_compare(o, s);
-	if (s->program)
+	if (s->md)
+		diff_print_brief(o, s, f, arguments);
+	else if (s->program)
 		diff_print_program(o, s->format);
 	else
 		diff_print_table(o, s, f);
@@ -187,6 +198,7 @@ int main(int argc, char **argv)
 	struct diff_settings s = { .rows = ROWS, .fail_above = -1 };
 	struct filters f = { .view.no_ids = true };
 	size_t after = after_dashes(argc, argv);
+	char **arguments = brief_arguments(argc, argv);
 	struct diff_findings o = { 0 };
 	enum status status;
 	int c;
@@ -200,6 +212,7 @@ int main(int argc, char **argv)
 	filters_check(&f);
 	filters_keep_apart(&f);
 	check_settings(&s);
+	s.budget = s.budget ? s.budget : BRIEF_BUDGET;
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
 	name_sides(&s);
 	diff_warn_twice(&s);
@@ -214,10 +227,11 @@ int main(int argc, char **argv)
 		enum status verdict;
 
 		diff_warn(&o.p, s.sides, &f);
-		verdict = print_findings(&o, &s, &f);
+		verdict = print_findings(&o, &s, &f, arguments + 1);
 		status = status ? status : verdict;
 	}
 	cli_stdout_done();
 	release_all(&o, &s, &f);
+	free(arguments);
 	return status;
 }

@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/brief_top.h"
 #include "cmd/shared/header.h"
 #include "cmd/cprof-top/live.h"
 #include "cmd/shared/losses.h"
 #include "cmd/cprof-top/views.h"
 #include "common/export/json.h"
 
-enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH };
+enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,
+       TOP_BUDGET };
 enum { ROWS = 20, LONGEST = 86400 };
 
 #define MIN_SHARE 0.5
@@ -28,7 +30,8 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
 	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json", "rows for programs" },
+	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md", "rows for programs, or a brief" },
+	{ OPTIONS_OUTPUT, TOP_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
 	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list all files without names" },
 	CLI_ROWS,
@@ -43,7 +46,8 @@ struct settings {
 	regex_t peek;
 	const char *shape;  /* the option that set the shape */
 	const char *branch; /* an option given that is only for --tree */
-	bool verbose, has_rows, has_format;
+	bool verbose, has_rows, has_format, md;
+	struct brief_request brief; /* budget 0: not given */
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
 };
@@ -72,11 +76,14 @@ static void set_peek(struct settings *s, const char *text)
 
 static void set_format(struct settings *s, const char *text)
 {
+	s->has_format = true;
+	s->md = strcmp(text, "md") == 0;
+	if (s->md)
+		return;
 	if (!rows_format_of(text, &s->format))
 		cli_invalid("-o", text);
 	if (s->format != ROWS_TSV && !json_known())
 		cli_usage("-o ndjson and json are not available: built without jansson");
-	s->has_format = true;
 }
 
 /* Handles the options that choose the view. Returns false for any other option. */
@@ -125,6 +132,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case 'o':
 		set_format(s, optarg);
 		break;
+	case TOP_BUDGET:
+		s->brief.budget = brief_budget(optarg);
+		break;
 	case 'w':
 		s->seconds = (unsigned int)cli_number("-w", optarg, 1, LONGEST);
 		break;
@@ -149,6 +159,10 @@ static void check_top(const struct settings *s, enum view_by by, char *const *op
 	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE && by != BY_LANGUAGE)
 		cli_usage("%s requires --by function, module or language: the others have no stacks",
 			  s->shape);
+	if (s->md && shape != SHAPE_TABLE)
+		cli_usage("-o md and %s are mutually exclusive", s->shape);
+	if (s->brief.budget && !s->md)
+		cli_usage("--budget requires -o md");
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])
@@ -171,7 +185,9 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 	struct header h = { 0 };
 	struct buf out = { 0 };
 
-	if (s->has_format) {
+	if (s->md) {
+		brief_top(&s->views, l, &s->brief, &out);
+	} else if (s->has_format) {
 		if (s->format != ROWS_JSON)
 			warn_losses(l);
 		views_rows(&s->views, s->format, l, &out);
@@ -223,16 +239,20 @@ int main(int argc, char **argv)
 	struct reasons reasons, states;
 	enum status status;
 	struct profile p;
+	char **arguments;
 	int c;
 
 	cli_begin(&command);
 	cli_keep_memory();
+	arguments = brief_arguments(argc, argv);
 	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
 	check_top(&s, f.view.by, argv + optind);
+	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
+	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
 	reasons_init(&states);
@@ -255,6 +275,7 @@ int main(int argc, char **argv)
 	reasons_release(&reasons);
 	reasons_release(&states);
 	filters_release(&f);
+	free(arguments);
 	if (s.views.peek)
 		regfree(&s.peek);
 	return status;

@@ -1,0 +1,220 @@
+#include "cmd/cprof-top/brief_top.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/shared/header.h"
+#include "common/views/top_stacks.h"
+
+enum { FIRST_ROWS = 3, STACKS = 3, FRAMES = 6 };
+
+/* Which lines are chosen first. */
+enum { FACTS, ROWS_FIRST, DOUBTS, NEXT, SHOWN_STACKS, ROWS_LATER };
+
+static const char *const things[] = {
+	[BY_FUNCTION] = "function", [BY_MODULE] = "module", [BY_LANGUAGE] = "language",
+	[BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_CONTAINER] = "container",
+	[BY_LABEL] = "label",
+};
+
+static double percent_of(const struct views *v, uint64_t weight)
+{
+	return header_percent(weight, v->profile->total[0]);
+}
+
+/* Returns whether the number of samples is known, so that shares have intervals. */
+static bool is_counted(const struct views *v, const struct loaded *l)
+{
+	return v->profile->total[0] && (v->view->weight == WEIGHT_SAMPLES || !l->texts);
+}
+
+static double samples_of(const struct views *v)
+{
+	return v->view->weight == WEIGHT_SAMPLES ? (double)v->profile->total[0] : v->samples;
+}
+
+static void add_facts(const struct views *v, const struct loaded *l, const struct brief_request *r,
+		      struct brief *b)
+{
+	struct buf text = { 0 };
+
+	brief_title(b, "# cprof-top: %" PRIu64 " %s, by %s", v->profile->total[0], view_unit(v->view),
+		    things[v->view->by]);
+	brief_section(b, "Input", NULL);
+	brief_command(&text, "cprof-top", "", r->arguments);
+	brief_line(b, FACTS, "- %s", buf_cstr(&text));
+	if (l->streams)
+		brief_line(b, FACTS, "- Recorded in %.2f s: %" PRIu64 " samples, %" PRIu64 " of them waits.",
+			   (double)l->totals.seconds_ns / 1e9, l->totals.samples, l->totals.waits);
+	b->failed = b->failed || text.failed;
+	buf_release(&text);
+}
+
+static void add_row(const struct views *v, const struct table_row *row, bool counted, size_t priority,
+		    struct brief *b)
+{
+	struct interval i = views_interval(v, row->flat[0]);
+	struct buf name = { 0 };
+
+	brief_name(&name, profile_text(v->profile, row->label));
+	if (counted)
+		brief_line(b, priority, "| %" PRIu64 " | %.6g | %.6g to %.6g | %" PRIu64 " | %.6g | %s |",
+			   row->flat[0], percent_of(v, row->flat[0]), 100 * i.low, 100 * i.high, row->cum[0],
+			   percent_of(v, row->cum[0]), buf_cstr(&name));
+	else
+		brief_line(b, priority, "| %" PRIu64 " | %.6g | | %" PRIu64 " | %.6g | %s |", row->flat[0],
+			   percent_of(v, row->flat[0]), row->cum[0], percent_of(v, row->cum[0]),
+			   buf_cstr(&name));
+	b->failed = b->failed || name.failed;
+	buf_release(&name);
+}
+
+static void add_table(const struct views *v, const struct loaded *l, const struct table *t, struct brief *b)
+{
+	bool counted = is_counted(v, l);
+
+	brief_section(b, "Where it went",
+		      "| flat | flat % | 95 % | cum | cum % | name |\n|---:|---:|---|---:|---:|---|\n");
+	for (size_t i = 0; i < views_shown(v, t->n); i++)
+		add_row(v, &t->rows[i], counted, i < FIRST_ROWS ? ROWS_FIRST : ROWS_LATER, b);
+}
+
+/* A stack, innermost frame first, with its command as the last; frames between may be left out. */
+static void add_stack(const struct views *v, const struct top_stacks_item *it, struct views_path *path,
+		      struct brief *b)
+{
+	struct buf text = { 0 };
+
+	views_path(v, it->node, path);
+	for (size_t i = path->n; i > 0; i--) {
+		if (path->n - i >= FRAMES && i > 1)
+			continue;
+		buf_text(&text, i == path->n ? "" : i == 1 && path->n > FRAMES + 1 ? " < … < " : " < ");
+		brief_name(&text, profile_text(v->profile, path->labels[i - 1]));
+	}
+	brief_line(b, SHOWN_STACKS, "- %" PRIu64 " (%.6g %%): %s", it->weight, percent_of(v, it->weight),
+		   buf_cstr(&text));
+	b->failed = b->failed || text.failed;
+	buf_release(&text);
+}
+
+static void add_stacks(const struct views *v, struct brief *b)
+{
+	struct views_path path = { 0 };
+	struct top_stacks s;
+
+	brief_section(b, "Heaviest stacks, innermost frame first", NULL);
+	if (!top_stacks_init(&s, v->profile))
+		cli_no_memory();
+	for (size_t i = 0; i < s.n && i < STACKS; i++)
+		add_stack(v, &s.list[i], &path, b);
+	free(path.labels);
+	top_stacks_release(&s);
+}
+
+/* Returns how many shown rows from the first on may have its share: their intervals overlap. */
+static size_t count_alike(const struct views *v, const struct table *t)
+{
+	size_t n = 0;
+
+	while (n < t->n &&
+	       views_interval(v, t->rows[n].flat[0]).high >= views_interval(v, t->rows[0].flat[0]).low)
+		n++;
+	return n;
+}
+
+static void add_doubts(const struct views *v, const struct loaded *l, const struct table *t, struct brief *b)
+{
+	double n = samples_of(v);
+
+	brief_section(b, "How sure", NULL);
+	if (!is_counted(v, l)) {
+		brief_line(b, DOUBTS, "- The number of samples is unknown, so shares have no intervals.");
+	} else {
+		size_t alike = count_alike(v, t);
+
+		brief_line(b, DOUBTS,
+			   "- %.0f samples; intervals hold for independent ones, and bursts make them wider.",
+			   n);
+		if (n < BRIEF_FEW)
+			brief_line(b, DOUBTS, "- Fewer than %d samples: take the shares as rough.",
+				   BRIEF_FEW);
+		if (alike > 1)
+			brief_line(
+				b, DOUBTS,
+				"- The order of the first %zu rows may be chance: their intervals overlap.",
+				alike);
+	}
+	brief_section(b, "Not known", NULL);
+	brief_losses(b, DOUBTS, "", l, v->view);
+}
+
+/* Appends an option whose argument is an expression for exactly this name. */
+static void put_expression(struct buf *out, const char *option, struct slice name)
+{
+	struct buf text = { 0 };
+
+	buf_byte(&text, '^');
+	for (size_t i = 0; i < name.n; i++) {
+		if (name.p[i] && strchr("\\^$.[]|()*+?{}", name.p[i]))
+			buf_byte(&text, '\\');
+		buf_byte(&text, name.p[i]);
+	}
+	buf_byte(&text, '$');
+	buf_printf(out, "%s ", option);
+	brief_quote(out, buf_view(&text));
+	out->failed = out->failed || text.failed;
+	buf_release(&text);
+}
+
+static void add_command(const struct brief_request *r, const char *program, const char *more, const char *why,
+			struct brief *b)
+{
+	struct buf text = { 0 };
+
+	brief_command(&text, program, more, r->arguments);
+	brief_line(b, NEXT, "- %s — %s", buf_cstr(&text), why);
+	b->failed = b->failed || text.failed;
+	buf_release(&text);
+}
+
+static void add_next(const struct views *v, const struct loaded *l, const struct table *t,
+		     const struct brief_request *r, struct brief *b)
+{
+	bool has_stacks = !view_by_root(v->view->by) && v->view->by != BY_LANGUAGE;
+	struct buf more = { 0 };
+
+	brief_section(b, "Next", NULL);
+	if (l->streams && !l->sums.symbols && l->sums.unresolved)
+		brief_line(b, NEXT, "- `cprof-sym` names the functions: the captures have no names yet.");
+	if (t->n && has_stacks) {
+		put_expression(&more, "--peek", profile_text(v->profile, t->rows[0].label));
+		add_command(r, "cprof-top", buf_cstr(&more), "callers and callees of the first row", b);
+		add_command(r, "cprof-top", "--stacks 10", "whole stacks", b);
+	}
+	if (l->totals.waits && !v->view->wall && !v->view->n_events)
+		add_command(r, "cprof-top", "--wall", "with the time that threads waited", b);
+	if (v->view->by == BY_FUNCTION && l->streams)
+		add_command(r, "cprof-top", "--by thread", "which threads", b);
+	b->failed = b->failed || more.failed;
+	buf_release(&more);
+}
+
+void brief_top(const struct views *v, const struct loaded *l, const struct brief_request *r, struct buf *out)
+{
+	struct brief b = { .budget = r->budget };
+	struct table t;
+
+	views_table(v, &t);
+	add_facts(v, l, r, &b);
+	add_table(v, l, &t, &b);
+	if (!view_by_root(v->view->by))
+		add_stacks(v, &b);
+	add_doubts(v, l, &t, &b);
+	add_next(v, l, &t, r, &b);
+	brief_write(&b, out);
+	if (b.failed || out->failed)
+		cli_no_memory();
+	brief_release(&b);
+	table_release(&t);
+}
