@@ -248,6 +248,10 @@ $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
 
+# This one names kernel functions itself.
+$(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/wakers.c)
+$(BUILD)/tests/record-wakers: $(call obj,cmd/cprof-record/encode/wakers.c)
+
 # The test counts how often a unit is read.
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 

@@ -4,6 +4,8 @@
  * A wait site has a key. SAMPLE_STACK is a sample_head with the stack of a site, and its key as the weight;
  * SAMPLE_WAIT is a struct wait, the time spent at a site. The stack of a site comes before its first wait,
  * and one record may sum up many short waits. SAMPLE_RAN is a struct ran: how long the thread ran.
+ * SAMPLE_WAKER is a struct waker: what ended a wait of at least min_ns. It comes before that wait's end, and
+ * the wait names its time.
  */
 #ifndef CPROF_BPF_OFFCPU_H
 #define CPROF_BPF_OFFCPU_H
@@ -21,6 +23,19 @@ struct wait {
 	struct sample_head head; /* weight: the key; time: the end of the last wait */
 	unsigned long long ns[WAIT_REASONS];
 	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
+	/* The last wait as a whole, with parts reported before, if it came to min_ns; otherwise 0. */
+	unsigned long long slept, queued; /* until it was woken, and after that until on */
+	unsigned long long on;    /* when it ran again */
+	unsigned long long woken; /* the time of the struct waker that ended it; 0: there is none */
+};
+
+/*
+ * A thread is woken by the current one, or by an interrupt that happens to have hit that. Only the stack
+ * tells which.
+ */
+struct waker {
+	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
+	unsigned long long stack[64]; /* head.kernel_n return addresses in the kernel, leaf first */
 };
 
 struct ran {

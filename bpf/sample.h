@@ -54,8 +54,16 @@ struct sample_record {
 	struct sample_head head;
 };
 
-/* SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN: see offcpu.h. */
-enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT, SAMPLE_RAN, SAMPLE_LABEL };
+/* SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN, SAMPLE_WAKER: see offcpu.h. */
+enum sample_what {
+	SAMPLE_TICK,
+	SAMPLE_STACK,
+	SAMPLE_WAIT,
+	SAMPLE_EVENT,
+	SAMPLE_RAN,
+	SAMPLE_LABEL,
+	SAMPLE_WAKER,
+};
 
 /* Registers of frame number `at`; 0 is the leaf. For other frames only rip, rsp, rbp and rbx are valid. */
 struct sample_state {

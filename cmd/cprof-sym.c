@@ -280,6 +280,8 @@ static bool pass_record(struct pass *p, const struct record *r)
 		return false;
 	if (r->type == RECORD_RAN && window_cut_keeps(&p->leave, &p->capture, &r->ran))
 		return true;
+	if (r->type == RECORD_WOKEN && !window_cut_woken(&p->leave, &p->capture, &r->woken))
+		return true;
 	if (r->type == RECORD_SAMPLE) {
 		switch (window_cut_sample(&p->leave, &p->capture, &r->sample, &made)) {
 		case WINDOW_CUT_NOT:

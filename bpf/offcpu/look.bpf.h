@@ -131,7 +131,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	t->stack_sent = 1;
 	t->woken = 0;
 	t->exec = task->se.sum_exec_runtime;
-	t->start = now;
+	t->left = t->start = now;
 	if (t->seen || task->on_cpu)
 		t->start = 0;
 }
@@ -151,6 +151,15 @@ static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_stru
 	return *took && write_item(ctx, &r, sizeof(r));
 }
 
+/* A waking shortly before the thread left its CPU has not ended the wait if the thread sleeps. */
+static __always_inline void drop_early(struct task_struct *task, struct thread *t)
+{
+	unsigned long long woken = t->woken;
+
+	if (woken && woken < t->left && (task->__state & SLEEPING))
+		__sync_val_compare_and_swap(&t->woken, woken, 0);
+}
+
 /* Reports the current wait up to now. Returns nonzero if there is no room. */
 static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
@@ -159,6 +168,7 @@ static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_st
 
 	if (!start || start >= now)
 		return 0;
+	drop_early(task, t);
 	split_time(t, start, now, &waited, &queued);
 	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)

@@ -33,6 +33,7 @@ const volatile unsigned int has_calls = 0; /* the map calls can be used */
 enum {
 	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */
 	UNINTERRUPTIBLE = 2,
+	SLEEPING = 1 | UNINTERRUPTIBLE,
 	DEAD = 0x80,
 	LEVELS = 32, /* nested control groups, at most */
 	PREEMPTED = 1,
@@ -43,6 +44,8 @@ enum {
 	BACK_FRAMES = 2, /* the program's and its trampoline's */
 #endif
 	TIMED = 64,  /* runs without a stack per run that is timed */
+	GONE = 64,   /* for report_site: the site is given up */
+	EARLY = 200000, /* ns that a waking may come before the thread is seen to leave its CPU */
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8,
 };
 
@@ -116,13 +119,16 @@ struct thread {
 	unsigned long long ran;   /* total time on a CPU, without the run that goes on since then */
 	unsigned long long ran_reported; /* part of it that was reported ... */
 	unsigned long long reported_at;  /* ... and when; at first when the thread was first seen */
+	unsigned long long left;  /* the CPU, when the wait began; the iterator moves start, but not this */
 	unsigned long long woken; /* when; 0: not yet */
+	unsigned long long slept, queued, on; /* the last wait as a whole if it came to min_ns; otherwise 0 */
 	unsigned long long exec;  /* the scheduler's account of its run time at start */
 	unsigned int site;
 	unsigned char reason;
 	unsigned char stack_sent; /* that of this very wait */
 	unsigned char seen; /* it was switched since recording began */
 	unsigned char due;  /* on_back must report its wait */
+	unsigned char waking_sent; /* that of this very wait */
 	struct site sites[WAIT_SITES];
 };
 
@@ -176,15 +182,35 @@ static __always_inline void fill_wait(struct wait *w, const struct site *s, unsi
 	fill_site(w, s);
 }
 
-/* Reports the time waited at a site. gone: the site is given up. Global, so that it is verified once. */
-WALK_FN int report_site(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
+/* Adds the last wait as a whole, once. */
+static __always_inline void fill_last(struct wait *w, struct thread *t)
 {
-	struct wait w = {};
+	w->slept = t->slept;
+	w->queued = t->queued;
+	w->on = t->on;
+	w->woken = t->waking_sent ? t->woken : 0;
+	t->slept = t->queued = 0;
+	t->waking_sent = 0;
+}
 
-	if (!s)
+/*
+ * Reports the time waited at a site. which: its index, and GONE if it is given up; otherwise that of the last
+ * wait. Global, so that it is verified once.
+ */
+WALK_FN int report_site(struct thread *t, unsigned int which, unsigned int pid, unsigned int tid,
+			unsigned long long now)
+{
+	unsigned int gone = which & GONE;
+	struct wait w = {};
+	struct site *s;
+
+	if (!t)
 		return 0;
+	s = &t->sites[which & (WAIT_SITES - 1)];
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
+	if (!gone)
+		fill_last(&w, t);
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
@@ -201,7 +227,7 @@ static __always_inline void report_sites(struct thread *t, unsigned int pid, uns
 {
 	for (int i = 0; i < WAIT_SITES; i++) {
 		if (t->sites[i].key)
-			report_site(&t->sites[i], pid, tid, now, 1);
+			report_site(t, i | GONE, pid, tid, now);
 	}
 }
 
@@ -297,7 +323,7 @@ WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid
 		if (t->sites[a].used < t->sites[b].used)
 			b = a;
 		if (t->sites[b].key)
-			report_site(&t->sites[b], pid, tid, now, 1);
+			report_site(t, b | GONE, pid, tid, now);
 		t->sites[b].key = key;
 		t->sites[b].last = t->sites[b].epoch = 0;
 		for (int i = 0; i < WAIT_REASONS; i++)

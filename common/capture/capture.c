@@ -124,6 +124,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return tally_apply(c, &r->tally);
 	case RECORD_RAN:
 		return ran_apply(c, &r->ran);
+	case RECORD_WOKEN:
+		return woken_apply(c, &r->woken);
 	case RECORD_LEFT_OUT:
 		return left_out_apply(c, &r->left_out);
 	case RECORD_COST:

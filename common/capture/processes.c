@@ -84,3 +84,12 @@ const char *ran_apply(const struct capture *c, const struct record_ran *r)
 {
 	return capture_has_thread(c, r->thread) ? NULL : "the running time of an undefined thread";
 }
+
+const char *woken_apply(const struct capture *c, const struct record_woken *r)
+{
+	if (!capture_has_thread(c, r->thread) || (r->waker && !capture_has_thread(c, r->waker)))
+		return "the waker or the wait of an undefined thread";
+	if (r->slept > r->time || r->queued > r->time - r->slept)
+		return "a wait that began before time 0";
+	return NULL;
+}

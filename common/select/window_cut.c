@@ -49,6 +49,14 @@ bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struc
 	return true;
 }
 
+bool window_cut_woken(const struct window_cut *l, const struct capture *c, const struct record_woken *r)
+{
+	const struct select select = { l->view, c, 0 };
+	uint64_t behind;
+
+	return select_overlap(&select, r->time, r->slept + r->queued, &behind) > 0;
+}
+
 void window_cut_release(struct window_cut *l)
 {
 	run_spans_release(&l->portions);

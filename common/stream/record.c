@@ -66,6 +66,13 @@ static const char *const kind_names[] = { [FRAME_EXACT] = "exact", [FRAME_RETURN
 static const char *const via_names[] = { "snapshot", "fork", "exec" };
 static const char *const end_names[] = { "closed", "continues", "error" };
 
+static const char *const woken_names[] = {
+	[WOKEN_BY_UNKNOWN] = "unknown",   [WOKEN_BY_TASK] = "task",	    [WOKEN_BY_TIMER] = "timer",
+	[WOKEN_BY_DISK] = "disk",	  [WOKEN_BY_NETWORK] = "network", [WOKEN_BY_INTERRUPT] = "interrupt",
+	[WOKEN_BY_SOFTIRQ] = "softirq", [WOKEN_BY_IDLE] = "idle",	    [WOKEN_BY_BRIEF] = "brief",
+};
+_Static_assert(COUNT(woken_names) == WOKEN_BYS, "each has a name");
+
 static const char *const name_names[] = {
 	[NAME_NONE] = "none",     [NAME_DYNSYM] = "dynsym", [NAME_PLT] = "plt",     [NAME_PERFMAP] = "perfmap",
 	[NAME_SYMTAB] = "symtab", [NAME_KSYM] = "ksym",     [NAME_DEBUG] = "debug",   [NAME_GO] = "go",
@@ -215,6 +222,10 @@ static const struct field tally_fields[] = {
 static const struct field ran_fields[] = {
 	TIME("time", ran.time), U("thread", ran.thread), U("ns", ran.ns), U("span", ran.span),
 };
+static const struct field woken_fields[] = {
+	TIME("time", woken.time),   U("thread", woken.thread),	       U("slept", woken.slept),
+	U("queued", woken.queued), ENUM("by", woken.by, woken_names), U("waker", woken.waker),
+};
 
 static const struct field left_out_fields[] = {
 	TIME("first", left_out.first), U("event", left_out.event),   U("thread", left_out.thread),
@@ -258,7 +269,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
-	ROW(RAN, ran),
+	ROW(RAN, ran),         ROW(WOKEN, woken),
 	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
 	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),
 	[RECORD_LANG_LINE] = { "lang-line", lang_line_fields, COUNT(lang_line_fields), COUNT(lang_line_fields) },
@@ -304,6 +315,11 @@ const char *language_name(uint64_t language)
 const char *lang_state_name(uint64_t state)
 {
 	return name_of(lang_state_names, COUNT(lang_state_names), state);
+}
+
+const char *woken_by_name(uint64_t by)
+{
+	return name_of(woken_names, COUNT(woken_names), by);
 }
 
 static uint64_t *number_at(struct record *r, const struct field *f)

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 5,
+	STREAM_MINOR = 6,
 };
 
 enum record_type {
@@ -58,6 +58,7 @@ enum record_type {
 	RECORD_TALLY = 48,
 	RECORD_RAN = 49,
 	RECORD_LEFT_OUT = 50,
+	RECORD_WOKEN = 51,
 	RECORD_TYPES,
 };
 
@@ -197,6 +198,20 @@ enum lang_tier {
 
 /* Bits of record_function.flags. */
 enum { FUNCTION_TOP_LEVEL = 1, FUNCTION_BUILTIN = 2, FUNCTION_EVAL = 4, FUNCTION_INFERRED = 8 };
+
+/* The end of a wait. */
+enum woken_by {
+	WOKEN_BY_UNKNOWN = 0,
+	WOKEN_BY_TASK = 1, /* the waker; all others are no thread's work */
+	WOKEN_BY_TIMER = 2,
+	WOKEN_BY_DISK = 3,
+	WOKEN_BY_NETWORK = 4,
+	WOKEN_BY_INTERRUPT = 5, /* another device, or another CPU */
+	WOKEN_BY_SOFTIRQ = 6,   /* for no known device */
+	WOKEN_BY_IDLE = 7,      /* the idle task */
+	WOKEN_BY_BRIEF = 8,     /* not recorded, because the thread slept for less than the least time */
+	WOKEN_BYS,
+};
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 
@@ -376,6 +391,18 @@ struct record_ran {
 };
 
 /*
+ * A wait of at least the least time, as a whole. The thread slept, was woken, and was queued until time. Its
+ * last part is in the samples of the thread right before; earlier parts may be in earlier samples at the same
+ * wait site.
+ */
+struct record_woken {
+	uint64_t time, thread;
+	uint64_t slept, queued; /* ns; slept 0: it was preempted */
+	uint64_t by;            /* enum woken_by */
+	uint64_t waker;         /* THREAD id; 0: no thread, or unknown */
+};
+
+/*
  * Samples that a filter left out here because they are outside the time window. The first sample of an epoch
  * of a process has a record of its own, with its thread, because the names of epochs depend on it. The other
  * samples share a record, with thread 0.
@@ -501,6 +528,7 @@ struct record {
 		struct record_jitcode jitcode;
 		struct record_tally tally;
 		struct record_ran ran;
+		struct record_woken woken;
 		struct record_left_out left_out;
 		struct record_script script;
 		struct record_function function;
@@ -575,5 +603,6 @@ const char *source_status_name(uint64_t status);
 const char *name_source_name(uint64_t source);
 const char *language_name(uint64_t language);     /* "python", … */
 const char *lang_state_name(uint64_t state);      /* "ok", "not-yet", … */
+const char *woken_by_name(uint64_t by);           /* "task", "timer", … */
 
 #endif

@@ -46,6 +46,8 @@ function id=1 script=1 name="Decoder.d\xc3\xa9code" line=10 flags=0 start=0
 lang-frame id=5 process=1 language=python function=1 line=12 state=ok tier=none inlined=0 position=0
 lang-frame id=6 process=1 language=ruby function=0 line=0 state=not-yet tier=none inlined=0 position=0
 lang-frame id=7 process=1 language=9 function=0 line=0 state=30 tier=none inlined=0 position=0
+woken time=2600002 thread=1 slept=1500000 queued=20000 by=task waker=1
+woken time=2600002 thread=1 slept=0 queued=1000001 by=unknown waker=0
 lang-line frame=5 function=0 line=13
 script-source script=1 status=changed path="/app/x.js"
 damage offset=1 bytes=2 blocks=3 what="checksum mismatch"

@@ -20,6 +20,7 @@ bool emit_init(struct emit *e)
 	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
 	e->wait_sites = wait_sites_new();
+	wakers_init(&e->wakers, e->ksym);
 	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces,
 				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
 	return stacks_init(&e->stacks) && e->jitmaps && e->jitdumps && e->cgroups && e->wait_sites;
@@ -36,6 +37,7 @@ void emit_release(struct emit *e)
 	jit_dumps_free(e->jitdumps);
 	cgroups_free(e->cgroups);
 	wait_sites_free(e->wait_sites);
+	wakers_release(&e->wakers);
 }
 
 static void put_meta(void *arg, const char *key, const char *value)
@@ -216,6 +218,10 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 
 	if (s->what == SAMPLE_LABEL) {
 		probe_labels_take(&e->labels, e->options, (const struct sample_label *)s);
+		return EMIT_WRITTEN;
+	}
+	if (s->what == SAMPLE_WAKER) {
+		wakers_put(&e->wakers, (const struct waker *)s);
 		return EMIT_WRITTEN;
 	}
 	if (!t)

@@ -18,6 +18,7 @@
 #include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/encode/probe_labels.h"
 #include "cmd/cprof-record/encode/wait_sites.h"
+#include "cmd/cprof-record/encode/wakers.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/select/ends.h"
@@ -72,6 +73,7 @@ struct emit {
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
 	struct wait_sites *wait_sites;
+	struct wakers wakers;
 	uint64_t origins[FRAME_ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;

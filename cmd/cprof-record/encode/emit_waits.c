@@ -14,6 +14,24 @@ void emit_wait_events(struct emit *e)
 							   slice_of("ns"), 0, 0 } });
 }
 
+/* Writes the last wait as a whole. The waker may be a thread that is not recorded. */
+static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
+{
+	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->woken);
+	struct record_woken r = { w->on, t->id, w->slept, w->queued, found.by, 0 };
+	struct task *waker = NULL;
+
+	if (w->slept && w->slept < e->options->off_cpu_ns)
+		r.by = WOKEN_BY_BRIEF;
+	if (r.by == WOKEN_BY_TASK)
+		waker = procs_task(e->procs, found.pid, found.tid, w->head.time);
+	if (waker) {
+		emit_task(e, waker, w->head.time);
+		r.waker = waker->id;
+	}
+	emit_record(e, (struct record){ .type = RECORD_WOKEN, .woken = r });
+}
+
 /* The wait itself comes first: it ended when the wait for a CPU began. */
 enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
@@ -34,6 +52,8 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 		if (r.sample.weight)
 			emit_put_sample(e, &r);
 	}
+	if (w->slept + w->queued)
+		put_woken(e, w, t);
 	e->waits++;
 	if (w->gone)
 		wait_sites_remove(e->wait_sites, w->head.weight);

@@ -193,10 +193,10 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 {
 	struct bpf_program *const programs[] = { o->bpf->progs.on_new, o->bpf->progs.on_first,
 						 o->bpf->progs.on_exec, o->bpf->progs.on_rename,
-						 o->bpf->progs.on_switch, o->bpf->progs.on_wakeup };
+						 o->bpf->progs.on_switch, o->bpf->progs.on_waking };
 	struct bpf_link **const links[] = { &o->bpf->links.on_new, &o->bpf->links.on_first,
 					    &o->bpf->links.on_exec, &o->bpf->links.on_rename,
-					    &o->bpf->links.on_switch, &o->bpf->links.on_wakeup };
+					    &o->bpf->links.on_switch, &o->bpf->links.on_waking };
 
 	errno = 0;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
