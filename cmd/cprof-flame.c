@@ -43,6 +43,7 @@ enum {
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "boxes of these instead of functions" },
+	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
 	{ OPTIONS_VIEW, FLAME_DIFF, "diff", NULL, "compare two operands, before and after" },
 	{ OPTIONS_VIEW, FLAME_NEGATE, "negate", NULL, "compare after and before" },
 	{ OPTIONS_VIEW, FLAME_HEATMAP, "heatmap", NULL, "show when samples were taken" },
@@ -260,6 +261,9 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 		cli_usage("--heatmap and -o svg are mutually exclusive");
 	if (s->heatmap && s->diff)
 		cli_usage("--heatmap and --diff are mutually exclusive");
+	if (f->view.blame && (s->diff || s->heatmap))
+		cli_usage("%s and %s are mutually exclusive", s->diff ? "--diff" : "--heatmap",
+			  filters_blame(f));
 	if (s->heatmap && f->shape.reverse)
 		cli_usage("--heatmap and --reverse are mutually exclusive; the page has a button");
 }

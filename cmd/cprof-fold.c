@@ -22,6 +22,7 @@ enum { LINE_LEAST = 256, LINE_MOST = FOLDED_LINE_MAX, BUDGET_MIB = 256, OUTPUT =
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "stacks of these instead of functions" },
+	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
 	{ OPTIONS_VIEW, 'p', "with-pid", NULL, "begin stacks with comm-pid" },
 	{ OPTIONS_VIEW, 't', "with-tid", NULL, "begin stacks with comm-pid/tid" },
 	{ OPTIONS_VIEW, FOLD_CONTAINER, "container", NULL, "begin stacks with the container" },
@@ -293,6 +294,8 @@ static void check_fold(struct fold *fold)
 	filters_check(&fold->f);
 	if (s->as_rows && (s->sorted || s->tab || s->line_max))
 		cli_usage("-o and %s are mutually exclusive", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
+	if (s->as_rows && fold->f.view.blame)
+		cli_usage("-o and %s are mutually exclusive", filters_blame(&fold->f));
 	if (s->interval && !s->as_rows)
 		cli_usage("--interval requires -o tsv, ndjson or json");
 	if (s->sorted)

@@ -15,7 +15,7 @@ enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIF
 enum { ROWS = 20 };
 
 static const struct option_row options[] = {
-	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
+	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_COMPARED, "one row for each of these" },
 	{ OPTIONS_VIEW, DIFF_SIGNIFICANT, "significant", NULL, "only changes that are not chance" },
 	{ OPTIONS_VIEW, DIFF_FAIL, "fail-above", "POINTS", "status 5 if a function grew by this, or more" },
 	{ OPTIONS_VIEW, DIFF_NO_NORMALIZE, "no-normalize", NULL, "compare weights as they are; no tests" },
@@ -210,6 +210,8 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
+	if (f.view.blame)
+		cli_usage("%s is not available: it has no time slices to compare", filters_blame(&f));
 	filters_keep_apart(&f);
 	check_settings(&s);
 	s.budget = s.budget ? s.budget : BRIEF_BUDGET;

@@ -20,6 +20,7 @@ enum { ROWS = 20, LONGEST = 86400 };
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
+	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
 	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
 	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
@@ -146,8 +147,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-static void check_top(const struct settings *s, enum view_by by, char *const *operands)
+static void check_top(const struct settings *s, const struct filters *f, char *const *operands)
 {
+	enum view_by by = f->view.by;
 	enum views_shape shape = s->views.shape;
 
 	if (s->branch && shape != SHAPE_TREE)
@@ -163,6 +165,8 @@ static void check_top(const struct settings *s, enum view_by by, char *const *op
 		cli_usage("-o md and %s are mutually exclusive", s->shape);
 	if (s->brief.budget && !s->md)
 		cli_usage("--budget requires -o md");
+	if (f->view.blame && (s->seconds || s->views.intervals))
+		cli_usage("%s and %s are mutually exclusive", s->seconds ? "-w" : "--ci", filters_blame(f));
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])
@@ -250,7 +254,7 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
-	check_top(&s, f.view.by, argv + optind);
+	check_top(&s, &f, argv + optind);
 	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
 	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);

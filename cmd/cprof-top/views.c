@@ -26,7 +26,7 @@ static const char *things_of(const struct views *v)
 		[BY_LANGUAGE] = "languages",
 		[BY_PROCESS] = "processes",
 		[BY_THREAD] = "threads",
-		[BY_CONTAINER] = "containers",
+		[BY_CONTAINER] = "containers", [BY_WAKER] = "wakers", [BY_CULPRIT] = "threads",
 		[BY_LABEL] = "labels",
 	};
 

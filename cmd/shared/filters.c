@@ -181,6 +181,24 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 	}
 }
 
+static void blame(struct filters *f, enum view_blame what)
+{
+	if (f->view.blame && f->view.blame != what)
+		cli_usage("--blame and --by waker or culprit are mutually exclusive");
+	f->view.blame = what;
+	f->view.wall = true;
+	weigh_time(f);
+}
+
+const char *filters_blame(const struct filters *f)
+{
+	static const char *const names[] = {
+		[BLAME_CHAINS] = "--blame", [BLAME_WAKERS] = "--by waker", [BLAME_CULPRITS] = "--by culprit",
+	};
+
+	return names[f->view.blame];
+}
+
 static void set_by(struct filters *f, const char *argument)
 {
 	static const char *const names[] = {
@@ -190,11 +208,15 @@ static void set_by(struct filters *f, const char *argument)
 		[BY_PROCESS] = "process",
 		[BY_THREAD] = "thread",
 		[BY_CONTAINER] = "container",
+		[BY_WAKER] = "waker",
+		[BY_CULPRIT] = "culprit",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(argument, names[i]) == 0) {
+		if (names[i] && strcmp(argument, names[i]) == 0) {
 			f->view.by = (enum view_by)i;
+			if (i == BY_WAKER || i == BY_CULPRIT)
+				blame(f, i == BY_WAKER ? BLAME_WAKERS : BLAME_CULPRITS);
 			return;
 		}
 	}
@@ -297,6 +319,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->wall = true;
 		weigh_time(f);
 		return true;
+	case FILTER_BLAME:
+		blame(f, BLAME_CHAINS);
+		return true;
 	default:
 		return false;
 	}
@@ -307,7 +332,12 @@ void filters_check(struct filters *f)
 	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
 	if (f->view.wall && f->view.n_events)
-		cli_usage("--wall and --event are mutually exclusive");
+		cli_usage("%s and --event are mutually exclusive",
+			  f->view.blame ? filters_blame(f) : "--wall");
+	if (f->view.blame == BLAME_CHAINS && view_by_root(f->view.by))
+		cli_usage("--blame requires --by function, module or language");
+	if (f->view.blame && f->view.weight != WEIGHT_NS)
+		cli_usage("--weight samples and %s are mutually exclusive", filters_blame(f));
 	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
 		cli_usage("%s requires --by function", f->view.inlined ? "-i" : "-l");
 }

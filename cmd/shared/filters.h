@@ -36,6 +36,7 @@ enum filter_option {
 	FILTER_COLLAPSE,
 	FILTER_MIN,
 	FILTER_REVERSE, /* not in FILTER_ROWS: only fold and flame have it */
+	FILTER_BLAME,   /* likewise: fold, top and flame */
 	FILTER_BY,      /* not in FILTER_ROWS: cprof-convert has another --by */
 	FILTERS_END, /* the first number free for a command's own options */
 };
@@ -68,7 +69,8 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SHAPE, FILTER_COLLAPSE, "collapse-recursion", NULL, "merge runs of equal frames" },       \
 	{ OPTIONS_SHAPE, FILTER_MIN, "min", "PERCENT", "merge frames below this share into [other]" }
 /* The values of --by, for the commands that have it. */
-#define FILTER_BY_VALUES "function|module|language|process|thread|container|label.KEY"
+#define FILTER_BY_VALUES "function|module|language|process|thread|container|waker|culprit|label.KEY"
+#define FILTER_BY_COMPARED "function|module|language|process|thread|container|label.KEY"
 
 /* How to read folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
 enum columns {
@@ -119,6 +121,8 @@ uint64_t filters_seconds(const char *option, const char *text);
  */
 void filters_check(struct filters *f);
 void filters_release(struct filters *f);
+/* Returns the option that asked for another division of waiting time (view.blame), or NULL. */
+const char *filters_blame(const struct filters *f);
 /*
  * Appends the names of the summed events, "page-faults, sched:sched_switch", if --event was given or counted
  * events are summed; otherwise nothing.

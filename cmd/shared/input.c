@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/intern.h"
+#include "common/blame/blame.h"
 #include "common/import/pprof_parse.h"
 #include "common/perfscript/script_line.h"
 #include "common/folded/folded.h"
@@ -160,7 +161,9 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->n_events ? "--event" : v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->n_events ? "--event" : v->blame ? filters_blame(f) :
+	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" :
+	       v->by == BY_MODULE ? "--by module" :
 	       v->by == BY_LANGUAGE ? "--by language" :
 	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
@@ -332,6 +335,46 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	return good;
 }
 
+/* Reading captures into a profile of who made threads wait. */
+struct blaming {
+	struct blame b;
+	struct profile *p;
+	unsigned int side;
+	struct filters *f;
+};
+
+static bool begin_blaming(void *context)
+{
+	struct blaming *it = context;
+
+	return blame_init(&it->b, it->p, it->side, &it->f->view);
+}
+
+static const char *blame_record(void *context, const struct record *r)
+{
+	return blame_apply(&((struct blaming *)context)->b, r);
+}
+
+static bool end_blaming(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct blaming *it = context;
+	bool good = blame_finish(&it->b);
+
+	*totals = capture_totals(&it->b.gather.capture);
+	*sums = it->b.gather.sums;
+	blame_release(&it->b);
+	return good;
+}
+
+static enum status load_blame(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			      struct loaded *sum)
+{
+	struct blaming it = { .p = p, .side = side, .f = f };
+	struct operand_taker t = { &it, begin_blaming, blame_record, end_blaming, NULL, .chooses = false };
+
+	return operand_read(f, path, &t, p, side, sum);
+}
+
 enum status operand_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum)
 {
@@ -340,6 +383,8 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
 				   .chooses = true };
 	enum status status;
 
+	if (f->view.blame)
+		return load_blame(f, path, p, side, sum);
 	status = operand_read(f, path, &t, p, side, sum);
 	if (sum->sums.counted && f->view.weight == WEIGHT_SAMPLES)
 		f->view.weight = WEIGHT_EVENTS;

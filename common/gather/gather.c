@@ -46,6 +46,8 @@ static bool flush_segment(struct gather *g)
 	gather_spread_forget(g);
 	gather_keys_correct(g);
 	good = gather_stacks_add(g, NULL);
+	if (g->tap)
+		good = good && g->tap->segment(g->tap->context, g->tap->leaves);
 
 	if (g->keys.n)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
@@ -93,6 +95,8 @@ const char *gather_apply(struct gather *g, const struct record *r)
 {
 	const char *wrong, *late;
 
+	if (g->tap)
+		g->tap->took = false;
 	if (r->type == RECORD_SEGMENT) {
 		g->failed = !flush_segment(g) || g->failed;
 		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES) && capture_counts(&g->capture))

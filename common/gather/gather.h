@@ -41,6 +41,22 @@ struct gather_sums {
 	uint64_t symbols;
 };
 
+/*
+ * For a caller that looks at single samples as well (blame.h). Set it after gather_init. took is true if the
+ * last record was a sample that counts; then key is its number in keys, and time and weight are those of the
+ * counted part. segment is called at the end of a segment, before its ids end: leaves is by key the node
+ * of the profile where the key's stack ends, or 0.
+ */
+struct gather_tap {
+	void *context;
+	bool (*segment)(void *context, const uint32_t *leaves); /* false: out of memory */
+	bool took;
+	uint32_t key;
+	uint64_t time, weight;
+	uint32_t *leaves;
+	size_t cap_leaves;
+};
+
 struct gather {
 	struct capture capture; /* its totals stay valid after gather_finish */
 	struct gather_sums sums;
@@ -70,6 +86,7 @@ struct gather {
 	size_t cap_waited;
 	uint64_t (*ticked)[OUTCOMES]; /* by CPU + 1: time of the last LEDGER record */
 	size_t cap_ticked;
+	struct gather_tap *tap; /* NULL: none */
 	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

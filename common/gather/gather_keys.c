@@ -85,6 +85,8 @@ static bool add_key(struct gather *g, const struct gather_key *key, uint64_t sam
 	if (!intern_add(&g->keys, bytes_of(key), &id) ||
 	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key)))
 		return false;
+	if (g->tap)
+		g->tap->key = id;
 	g->by_key[id].samples += samples;
 	g->by_key[id].weight += weight;
 	return true;
@@ -212,6 +214,11 @@ const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 	if (!profile_claim(g->p, g->side, weight))
 		return too_heavy;
 	g->failed = !add_part(g, &part, weight) || g->failed;
+	if (g->tap) {
+		g->tap->took = !g->failed;
+		g->tap->time = part.time;
+		g->tap->weight = part.weight;
+	}
 	return NULL;
 }
 

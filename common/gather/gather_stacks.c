@@ -245,7 +245,7 @@ static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key
 }
 
 static bool add_stack(struct gather *g, struct gather_names *names, const struct gather_key *k, uint64_t samples,
-		      uint64_t weight, struct buf *text)
+		      uint64_t weight, struct buf *text, uint32_t *leaf)
 {
 	struct half user, kernel;
 	struct stack s = { 0 }, outer;
@@ -271,6 +271,8 @@ static bool add_stack(struct gather *g, struct gather_names *names, const struct
 		s = outer; /* the frames were looked at only for the sums */
 	if (g->view->moment_ns && !mark_moment(g, s.node, k, weight))
 		return false;
+	if (g->tap)
+		*leaf = s.node;
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
 
@@ -339,6 +341,18 @@ static bool sum_frames(struct gather *g, uint64_t *samples, const uint32_t *comm
 	return good;
 }
 
+static bool make_leaves(struct gather *g)
+{
+	struct gather_tap *tap = g->tap;
+
+	if (!tap || !g->keys.n)
+		return true;
+	if (!grow_array(&tap->leaves, &tap->cap_leaves, g->keys.n - 1, sizeof(*tap->leaves)))
+		return false;
+	memset(tap->leaves, 0, tap->cap_leaves * sizeof(*tap->leaves));
+	return true;
+}
+
 bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 {
 	struct gather_native native = { 0 };
@@ -364,6 +378,7 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 		comms = calloc(g->capture.n_processes + 1, sizeof(*comms));
 		good = samples && comms;
 	}
+	good = good && make_leaves(g);
 	for (size_t i = 0; good && i < g->keys.n; i++) {
 		struct gather_sum sum = g->by_key[i];
 		struct gather_key key = gather_keys_at(g, i);
@@ -383,7 +398,8 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 		good = show_stack(g, &names, &native, &key) &&
 		       (!mixed_events_matters(g->view) ||
 			mixed_events_add(g->view->alike, &g->capture, key.event)) &&
-		       add_stack(g, &names, &key, sum.samples, sum.weight, &text);
+		       add_stack(g, &names, &key, sum.samples, sum.weight, &text,
+				 g->tap ? &g->tap->leaves[i] : NULL);
 	}
 	good = sum_frames(g, samples, comms) && good;
 	free(samples);

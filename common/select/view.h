@@ -20,9 +20,20 @@ struct gather_modules;
 struct origins;
 struct reasons;
 
-enum view_by { BY_FUNCTION, BY_MODULE, BY_LANGUAGE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
+enum view_by {
+	BY_FUNCTION,
+	BY_MODULE,
+	BY_LANGUAGE,
+	BY_PROCESS,
+	BY_THREAD,
+	BY_CONTAINER,
+	BY_LABEL,
+	BY_WAKER,
+	BY_CULPRIT,
+};
 /* Which machine frames are shown in stacks of interpreted languages; see gather_native.h. */
 enum view_native { NATIVE_LIB, NATIVE_ALL, NATIVE_NONE };
+enum view_blame { BLAME_NOT, BLAME_CHAINS, BLAME_WAKERS, BLAME_CULPRITS }; /* see blame.h */
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 /*
  * WEIGHT_SAMPLES: each sample counts 1, but a sample of a counted event counts the events that it stands
@@ -58,6 +69,7 @@ struct view {
 	const char **events;
 	size_t n_events;
 	bool wall, apart;
+	enum view_blame blame; /* not for gather.h: blame.h reads such a view */
 	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
 	struct mixed_events *alike;
 	/*
@@ -99,7 +111,7 @@ static inline bool view_has_half(uint64_t node)
 /* Returns whether a view by this shows only the root frame. */
 static inline bool view_by_root(enum view_by by)
 {
-	return by == BY_PROCESS || by == BY_THREAD || by == BY_CONTAINER || by == BY_LABEL;
+	return by != BY_FUNCTION && by != BY_MODULE && by != BY_LANGUAGE;
 }
 
 #endif

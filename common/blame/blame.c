@@ -1,0 +1,277 @@
+#include "common/blame/blame.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/array.h"
+#include "common/blame/blame_write.h"
+#include "common/gather/gather_keys.h"
+#include "common/profile/sanitize.h"
+#include "common/select/select.h"
+
+static bool end_segment(void *context, const uint32_t *leaves);
+
+/* All threads, because any may be a waker. */
+static struct view view_of_all(const struct view *asked)
+{
+	struct view v = *asked;
+
+	v.n_pids = v.n_tids = v.n_comms = v.n_groups = v.n_labels = 0;
+	v.wall = v.tid = true;
+	v.weight = WEIGHT_NS;
+	v.by = view_by_root(asked->by) ? BY_FUNCTION : asked->by;
+	v.modules = NULL;
+	v.moment_ns = 0;
+	return v;
+}
+
+bool blame_init(struct blame *b, struct profile *p, unsigned int side, const struct view *view)
+{
+	*b = (struct blame){ .asked = view, .view = view_of_all(view), .p = p, .side = side };
+	b->tap = (struct gather_tap){ .context = b, .segment = end_segment };
+	chain_init(&b->chain);
+	intern_init(&b->identities);
+	if (!profile_init(&b->wall) || !gather_init(&b->gather, &b->wall, 0, &b->view))
+		return false;
+	b->gather.tap = &b->tap;
+	return true;
+}
+
+void blame_release(struct blame *b)
+{
+	gather_release(&b->gather);
+	profile_release(&b->wall);
+	chain_release(&b->chain);
+	culprits_release(&b->culprits);
+	intern_release(&b->identities);
+	free(b->tap.leaves);
+	free(b->threads);
+	free(b->wanted);
+	free(b->spans);
+	free(b->shown);
+	*b = (struct blame){ 0 };
+}
+
+/* Returns the thread's number, the same in all segments of a capture; CHAIN_NO_THREAD if out of memory. */
+static uint32_t identify(struct blame *b, uint64_t thread)
+{
+	const struct capture *c = &b->gather.capture;
+	const struct capture_thread *t = &c->threads[thread];
+	uint64_t identity[3] = { b->captures, c->processes[t->process].pid, t->tid };
+	uint32_t id;
+
+	if (!intern_add(&b->identities, (struct slice){ (const uint8_t *)identity, sizeof(identity) }, &id) ||
+	    !grow_array(&b->threads, &b->cap_threads, id, sizeof(*b->threads))) {
+		b->failed = true;
+		return CHAIN_NO_THREAD;
+	}
+	if (b->threads[id].segment != b->segment + 1)
+		b->threads[id] =
+			(struct blame_thread){ .label = b->threads[id].label, .segment = b->segment + 1 };
+	return id;
+}
+
+/* Names the thread as the roots of wall are named. */
+static void name_thread(struct blame *b, uint64_t thread, uint32_t id)
+{
+	const struct capture *c = &b->gather.capture;
+	const struct capture_thread *t = &c->threads[thread];
+	struct blame_thread *to = &b->threads[id];
+	struct buf text = { 0 };
+
+	if (to->label && to->comm == t->comm)
+		return;
+	if (t->comm)
+		sanitize_append(&text, capture_text(c, t->comm));
+	else
+		buf_printf(&text, "[pid %" PRIu64 "]", c->processes[t->process].pid);
+	buf_printf(&text, "-%" PRIu64 "/%" PRIu64, c->processes[t->process].pid, t->tid);
+	to->comm = t->comm;
+	if (text.failed || !profile_label(&b->wall, buf_view(&text), &to->label))
+		b->failed = true;
+	buf_release(&text);
+}
+
+/* Keys keep the command that the thread had: it may have another one by now. */
+static bool is_wanted(struct blame *b, uint32_t key)
+{
+	const struct select select = { b->asked, &b->gather.capture, 0 };
+	struct gather_key k = gather_keys_at(&b->gather, key);
+	struct capture_thread *t = &b->gather.capture.threads[k.thread];
+	uint32_t now = t->comm;
+	bool wanted;
+
+	t->comm = k.comm;
+	wanted = select_thread(&select, k.thread);
+	t->comm = now;
+	return wanted;
+}
+
+static void see_keys(struct blame *b)
+{
+	for (; b->n_wanted < b->gather.keys.n; b->n_wanted++) {
+		if (!grow_array(&b->wanted, &b->cap_wanted, b->n_wanted, sizeof(*b->wanted))) {
+			b->failed = true;
+			return;
+		}
+		b->wanted[b->n_wanted] = is_wanted(b, (uint32_t)b->n_wanted);
+	}
+}
+
+static void see_sample(struct blame *b, const struct record_sample *r)
+{
+	enum capture_wait wait = capture_wait(&b->gather.capture, r->event);
+	uint32_t thread = identify(b, r->thread), key = b->tap.key + 1;
+
+	if (thread == CHAIN_NO_THREAD)
+		return;
+	name_thread(b, r->thread, thread);
+	chain_part(&b->chain,
+		   &(struct chain_part){ b->tap.time, b->tap.weight, thread, key, wait != CAPTURE_RUNS });
+	if (wait == CAPTURE_RUNS && b->asked->blame == BLAME_CULPRITS)
+		culprits_sample(&b->culprits, (uint32_t)r->cpu, r->time, thread, b->tap.weight);
+	if (wait == CAPTURE_QUEUED) {
+		b->threads[thread].queue_cpu = (uint32_t)r->cpu;
+		b->threads[thread].queue_key = key;
+		b->threads[thread].queue_part = b->chain.n_parts;
+	} else if (wait != CAPTURE_RUNS) {
+		b->threads[thread].sleep_key = key;
+		b->threads[thread].sleep_part = b->chain.n_parts;
+	}
+}
+
+static void see_ran(struct blame *b, const struct record_ran *r)
+{
+	uint32_t thread = identify(b, r->thread);
+
+	if (thread != CHAIN_NO_THREAD && r->span < r->time)
+		chain_since(&b->chain, thread, r->time - r->span);
+}
+
+/* Takes the long wait out of the sample that ends with it; the rest are short waits before it. */
+static void take_out(struct blame *b, size_t part, uint64_t ns, uint64_t start)
+{
+	struct chain_part *p = part ? &b->chain.parts[part - 1] : NULL;
+
+	if (!p || !ns)
+		return;
+	p->weight -= ns < p->weight ? ns : p->weight;
+	p->time = start < p->time ? start : p->time;
+}
+
+/* The wait is to be explained if its thread is wanted, as far as it is in the time window. */
+static void add_span(struct blame *b, const struct chain_wait *w)
+{
+	const struct select select = { &b->view, &b->gather.capture, b->gather.base };
+	uint64_t behind, n = select_overlap(&select, w->woken, w->woken - w->start, &behind);
+
+	if (!n || !w->place || !b->wanted[w->place - 1])
+		return;
+	if (!grow_array(&b->spans, &b->cap_spans, b->n_spans, sizeof(*b->spans))) {
+		b->failed = true;
+		return;
+	}
+	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind };
+}
+
+/* Likewise its time in the queue, on the CPU that it got in the end. */
+static void add_queue(struct blame *b, const struct chain_wait *w)
+{
+	const struct select select = { &b->view, &b->gather.capture, b->gather.base };
+	uint64_t behind, n = select_overlap(&select, w->on, w->on - w->woken, &behind);
+
+	if (n && w->queue && b->wanted[w->queue - 1])
+		culprits_queue(&b->culprits, b->threads[w->thread].queue_cpu, w->thread, w->on - behind - n,
+			       w->on - behind);
+}
+
+static void see_woken(struct blame *b, const struct record_woken *r)
+{
+	uint64_t woken = r->time - r->queued, start = woken - r->slept;
+	uint32_t thread = identify(b, r->thread), waker = CHAIN_NO_THREAD;
+	struct chain_wait w;
+
+	if (r->waker)
+		waker = identify(b, r->waker);
+	if (thread == CHAIN_NO_THREAD || b->failed)
+		return;
+	if (waker != CHAIN_NO_THREAD)
+		name_thread(b, r->waker, waker);
+	take_out(b, b->threads[thread].sleep_part, r->slept, start);
+	take_out(b, b->threads[thread].queue_part, r->queued, start);
+	w = (struct chain_wait){ start,
+				 woken,
+				 r->time,
+				 thread,
+				 waker,
+				 r->slept ? b->threads[thread].sleep_key : 0,
+				 b->threads[thread].queue_key,
+				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN) };
+	if (r->slept && b->gather.based)
+		add_span(b, &w);
+	if (r->queued && b->gather.based && b->asked->blame == BLAME_CULPRITS)
+		add_queue(b, &w);
+	chain_wait(&b->chain, &w);
+}
+
+static uint32_t leaf_of(const uint32_t *leaves, uint32_t key)
+{
+	return key ? leaves[key - 1] : 0;
+}
+
+/* The ids of the segment end: puts nodes of wall in place of keys. */
+static bool end_segment(void *context, const uint32_t *leaves)
+{
+	struct blame *b = context;
+
+	see_keys(b);
+	for (; b->parts_done < b->chain.n_parts; b->parts_done++)
+		b->chain.parts[b->parts_done].place = leaf_of(leaves, b->chain.parts[b->parts_done].place);
+	for (; b->waits_done < b->chain.n_waits; b->waits_done++) {
+		b->chain.waits[b->waits_done].place = leaf_of(leaves, b->chain.waits[b->waits_done].place);
+		b->chain.waits[b->waits_done].queue = leaf_of(leaves, b->chain.waits[b->waits_done].queue);
+	}
+	for (; b->spans_done < b->n_spans; b->spans_done++)
+		b->spans[b->spans_done].wait.place = leaf_of(leaves, b->spans[b->spans_done].wait.place);
+	if (!grow_array(&b->shown, &b->cap_shown, b->wall.n, sizeof(*b->shown)))
+		return false;
+	for (size_t i = 0; i < b->n_wanted; i++)
+		b->shown[leaves[i]] = b->shown[leaves[i]] || b->wanted[i];
+	b->n_wanted = 0;
+	b->segment++;
+	return !b->failed;
+}
+
+const char *blame_apply(struct blame *b, const struct record *r)
+{
+	const struct capture *c = &b->gather.capture;
+	const char *wrong;
+
+	if (r->type == RECORD_SEGMENT && !(c->end_seen && c->end_reason == END_CONTINUES))
+		b->captures++;
+	wrong = gather_apply(&b->gather, r);
+	see_keys(b);
+	if (b->tap.took)
+		see_sample(b, &r->sample);
+	else if (!wrong && r->type == RECORD_RAN)
+		see_ran(b, &r->ran);
+	else if (!wrong && r->type == RECORD_WOKEN)
+		see_woken(b, &r->woken);
+	return wrong;
+}
+
+bool blame_finish(struct blame *b)
+{
+	bool good = gather_finish(&b->gather) && !b->failed && !b->culprits.failed;
+
+	if (b->asked->blame != BLAME_CHAINS)
+		return good && !b->chain.failed && blame_write(b);
+	chain_sort(&b->chain);
+	for (size_t i = 0; good && !b->chain.failed && i < b->n_spans; i++)
+		chain_explain(&b->chain, b->spans[i].wait.place, &b->spans[i].wait, b->spans[i].from,
+			      b->spans[i].to);
+	if (good && !b->chain.failed)
+		chain_settle(&b->chain);
+	return good && !b->chain.failed && blame_write(b);
+}

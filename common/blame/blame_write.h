@@ -1,0 +1,10 @@
+/* The end of blame_finish: puts the profile of the caller together from wall and the settled chains. */
+#ifndef CPROF_BLAME_BLAME_WRITE_H
+#define CPROF_BLAME_BLAME_WRITE_H
+
+#include "common/blame/blame.h"
+
+/* Returns false if out of memory, or if the sum of the weights does not fit into 64 bits. */
+bool blame_write(struct blame *b);
+
+#endif
