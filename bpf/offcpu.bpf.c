@@ -298,7 +298,7 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	if (!w)
 		return;
 	got = bpf_get_stack(ctx, w->stack, sizeof(w->stack), 0);
-	if (got > 0 && got <= sizeof(w->stack))
+	if (got > 0 && got <= (long)sizeof(w->stack))
 		n = got;
 	w->head.time = now;
 	w->head.weight = bpf_get_current_pid_tgid();

@@ -175,9 +175,12 @@ void wakers_put(struct wakers *w, const struct waker *waker)
 	size_t n = waker->head.kernel_n > 0 ? (size_t)waker->head.kernel_n : 0;
 	struct waker_found found = { .pid = (uint32_t)(waker->head.weight >> 32),
 				     .tid = (uint32_t)waker->head.weight };
+	uint64_t stack[STACK_MOST];
 	uint32_t at;
 
-	found.by = wakers_classify(w, waker->stack, n < STACK_MOST ? n : STACK_MOST, found.tid == 0);
+	n = n < STACK_MOST ? n : STACK_MOST;
+	memcpy(stack, waker->stack, n * sizeof(*stack));
+	found.by = wakers_classify(w, stack, n, found.tid == 0);
 	if (w->n >= PENDING_MOST) {
 		idmap_clear(&w->by_tid);
 		w->n = 0;
