@@ -150,6 +150,7 @@ static void take_look(struct settings *s, int c, const char *text)
 		break;
 	case FLAME_WIDTH:
 		look->width = parse_pixels(c, text, 100, 100000);
+		look->fixed = true;
 		break;
 	case FLAME_HEIGHT:
 		look->row = parse_pixels(c, text, 4, 200);

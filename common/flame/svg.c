@@ -23,6 +23,7 @@ struct drawing {
 	struct buf *out;
 	const struct picture *pic;
 	double scale;  /* width of the root, pixels */
+	double least;  /* width of the narrowest box */
 	double top;    /* y of the uppermost row */
 	size_t levels; /* number of rows; the first one is the root */
 	bool cut;      /* there are more than SVG_LEVELS levels */
@@ -224,8 +225,8 @@ static void draw_rest(struct drawing *d, struct open *o)
 	if (o->rest && w >= 0.5 && !d->measure) {
 		buf_text(d->out, "<g><title>");
 		print_count(d->out, o->rest);
-		buf_printf(d->out, " too narrow to be drawn</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-			   "fill=\"#e2e5e9\"/></g>\n", o->rest_x, y + h / 4, w, h / 2);
+		buf_printf(d->out, " too narrow to be drawn</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+			   "height=\"%.2f\" fill=\"url(#cut)\"/></g>\n", o->rest_x, y + h / 4, w, h / 2);
 	}
 	o->rest = 0;
 }
@@ -246,7 +247,7 @@ static bool draw_next(struct drawing *d)
 	double x = o->x, w = picture_share(d->pic, flame_total(d->pic->tree, i)) * d->scale;
 
 	o->at += d->pic->tree->nodes[i].size;
-	if (w < d->pic->look.minwidth) {
+	if (w < d->least) {
 		o->rest_x = o->rest++ ? o->rest_x : x;
 		o->x += w;
 		return true;
@@ -419,27 +420,45 @@ static void append_heading(struct drawing *d)
 	buf_release(&text);
 }
 
+/* Boxes keep their colours: dark text on them can be read on any background. */
+#define DARK                                                                                       \
+	"@media (prefers-color-scheme: dark) {\n"                                                  \
+	".back { fill: #14171b; }\n.sheet { background: #14171b; }\n"                             \
+	".title, .summary { fill: #e4e8ec; }\n.small { fill: #a6aeb8; }\n"                        \
+	".caution { fill: #f2a65e; }\n.pale text { fill: #e4e8ec; }\n.rest { fill: #2d333a; }\n"    \
+	"g:hover > rect:first-of-type { stroke: #f5f7fa; }\n}\n"
+
 static void append_head(struct drawing *d, double height)
 {
 	const struct look *look = &d->pic->look;
 	struct buf *out = d->out;
 
-	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-		   "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", look->width, height, look->width, height);
+	buf_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" ");
+	if (look->fixed)
+		buf_printf(out, "width=\"%.0f\" height=\"%.0f\"", look->width, height);
+	else
+		buf_text(out, "class=\"sheet\" width=\"100%\"");
+	buf_printf(out, " viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", look->width, height);
 	markup_escape(out, slice_of(d->pic->title));
 	buf_text(out, "</title>\n<style>\ntext { font-family: ");
 	markup_escape(out, slice_of(look->fonttype));
 	buf_printf(out, "; font-size: %.4gpx; fill: #1b1d21; white-space: pre; }\n", look->fontsize);
 	buf_printf(out, ".title { font-size: %.4gpx; font-weight: 600; }\n.small { font-size: %.4gpx; fill: #5b626b; }\n",
 		   look->fontsize + 5, look->fontsize - 1);
-	buf_text(out, "g:hover > rect:first-of-type { stroke: #101318; }\n</style>\n");
-	if (d->pic->matches)
-		buf_text(out, "<style>.pale { opacity: 0.3 }</style>\n");
+	buf_text(out, "g:hover > rect:first-of-type { stroke: #101318; }\n.pale rect { opacity: 0.3; }\n");
+	buf_text(out, ".sheet { height: auto; }\n");
+	if (!look->background)
+		buf_text(out, ".sheet { background: #ffffff; }\n" DARK);
+	buf_text(out, "</style>\n");
+	buf_text(out, "<defs><pattern id=\"cut\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
+		 "<rect class=\"rest\" width=\"4\" height=\"4\" fill=\"#e2e5e9\"/>"
+		 "<circle cx=\"2\" cy=\"2\" r=\"0.9\" fill=\"#7b838d\"/></pattern></defs>\n");
 	if (d->pic->sides > 1)
 		buf_text(out, "<defs><pattern id=\"gone\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
 			 "patternTransform=\"rotate(45)\"><path d=\"M0 0V7\" stroke=\"#3d434c\" stroke-opacity=\"0.55\" "
 			 "stroke-width=\"2\"/></pattern></defs>\n");
-	buf_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", look->background);
+	buf_printf(out, "<rect class=\"back\" width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
+		   look->background ? look->background : "#ffffff");
 }
 
 static bool draw_svg(struct drawing *d)
@@ -476,6 +495,7 @@ bool svg_append(struct buf *out, const struct picture *pic)
 		.out = out,
 		.pic = pic,
 		.scale = pic->look.width - 2 * PAD,
+		.least = pic->look.minwidth < 0 ? (pic->look.width - 2 * PAD) * SVG_LEAST : pic->look.minwidth,
 		.colours = calloc(pic->tree->n_labels + 1, sizeof(*d.colours)),
 	};
 	bool good = d.colours && draw_svg(&d);

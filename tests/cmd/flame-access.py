@@ -217,6 +217,38 @@ def check_no_script():
     same('... and the ledger is there once', b.value('document.querySelectorAll("#ledger dt").length'), 2)
 
 
+SVG = '''Array.from(document.querySelectorAll("text"), (t) => {
+    const rect = t.parentNode.localName === "g" ? t.parentNode.querySelector("rect") : null;
+    const back = rect || document.querySelector(".back"), style = getComputedStyle(back);
+    return { words: t.textContent, ink: getComputedStyle(t).fill, fill: style.fill,
+        opacity: Number(style.opacity), back: getComputedStyle(document.querySelector(".back")).fill }; })'''
+
+
+def check_svg():
+    for width in (1600, 500):
+        b.size(width, 800)
+        b.open(os.path.join(TMP, 'own.svg'))
+        got = b.value('document.documentElement.getBoundingClientRect().toJSON()')
+        box = [float(n) for n in b.value('document.documentElement.getAttribute("viewBox")').split()]
+        ok(f'SVG: in {width} pixels it is as wide, and high in proportion',
+           close(got['width'], width, 1) and close(got['height'], width * box[3] / box[2], 1), got, box)
+    b.size(1280, 800)
+    for dark in (False, True):
+        b.media(dark)
+        b.open(os.path.join(TMP, 'own.svg'))
+        weak = []
+        for text in b.value(SVG):
+            part, sides = text['opacity'], zip(rgb(text['fill']), rgb(text['back']))
+            fill = [f * part + k * (1 - part) for f, k in sides]
+            if contrast(fill, rgb(text['ink'])) < LEAST:
+                weak.append((text, contrast(fill, rgb(text['ink']))))
+        back = rgb(b.value('getComputedStyle(document.querySelector(".back")).fill'))
+        ok('SVG, dark: it is' if dark else 'SVG, light: it is', (luminance(back) < 0.1) == dark, back)
+        same('... and its text can be read', weak, [])
+        shot(f"svg-{'dark' if dark else 'light'}")
+    b.media(False)
+
+
 def check_all():
     one, two = profiles()
     ledger = [('Samples', '123 of 124 expected'), ('Truncated', '0.8 %')]
@@ -234,6 +266,7 @@ def check_all():
     for name, page in (('one', path), ('two', diff), ('heat', heat)):
         check_paper(name, page)
     check_no_script()
+    check_svg()
 
 
 run(check_all)

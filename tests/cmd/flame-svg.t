@@ -62,9 +62,18 @@ valid "a picture of 5,000 levels" "$tmp/deep.svg"
 is "  has 1,500" "$(boxes <"$tmp/deep.svg" | wc -l)" 1499
 like "  and says that there are more" "$(cat "$tmp/deep.svg")" '>The deepest levels are not drawn'
 
+awk 'BEGIN { print "a;b;c 2000\na;b;d 900"
+	s = "a;b"; for (i = 0; i < 200; i++) s = s ";t" i; print s, 2
+	s = "a"; for (i = 0; i < 9; i++) s = s ";w" i; print s, 3 }' | svg >"$tmp/tower.svg"
+valid "a picture with a tower below 0.1 %" "$tmp/tower.svg"
+is "  is as high as the others" "$(boxes <"$tmp/tower.svg" | awk -F';' '{ print NF }' | sort -n | tail -1)" 10
+is "  and marks where it is cut" \
+	"$(grep -c '<title>1 too narrow to be drawn</title><rect.*fill="url(#cut)"' "$tmp/tower.svg")" 1
+is "the picture is as wide as its place" \
+	"$(grep -c '<svg.* width="100%" viewBox="0 0 1200 ' "$tmp/tower.svg")" 1
 svg --width 800 --height 25 --fontsize 9 --bgcolors '#abcdef' --colors blue --title T --subtitle S --notes N "$tmp/m" >"$tmp/o.svg"
 for want in ' width="800"' 'height="24.00"' 'font-size: 9px' 'fill="#abcdef"' '>T</text>' '>S</text>' '>Notes: N<' \
-	'>Ledger: from folded text: the losses are unknown<' '>kernel ' '>process '; do
+	'>Ledger: from folded text: the losses are unknown<' '>kernel ' '>process ' 'viewBox="0 0 800 '; do
 	is "the picture has $want" "$(grep -cF -- "$want" "$tmp/o.svg" | sed 's/[1-9][0-9]*/some/')" some
 done
 svg - <<'E' >"$tmp/o.svg"
@@ -78,6 +87,8 @@ is "states of waiting have three colours" "$(wc -l <"$tmp/got")" 3
 is "  and shares in the legend" \
 	"$(grep -oE '>(sleeping|uninterruptible|waiting for a CPU) [0-9.]+ %' "$tmp/o.svg" | tr -d '\n')" \
 	">sleeping 50.00 %>uninterruptible 30.00 %>waiting for a CPU 15.00 %"
+is "the picture has two schemes" "$(svg "$tmp/m" | grep -c prefers-color-scheme)" 1
+is "  with a background of its own one" "$(svg --bgcolors grey "$tmp/m" | grep -c prefers-color-scheme)" 0
 printf '%s\n' 'a;Foo;foo 3' 'a;food 1' 'a;b 12' >"$tmp/f"
 svg --search foo "$tmp/f" >"$tmp/o.svg"
 valid "a picture that is searched" "$tmp/o.svg"
