@@ -117,15 +117,15 @@ function foldFrames(p, map, verb, merged) {
 		for (const l of [...groups.keys()].sort((a, b) => b - a))
 			todo.push([groups.get(l), here]);
 	}
-	return finishTree(p, map, to, n);
+	return finishTree(p, to, n);
 }
 
-function finishTree(p, map, to, n) {
+// The weights stay those of the page's profile.
+function finishTree(p, to, n) {
 	const end = Int32Array.from({ length: n }, (_, i) => i + 1), parent = to.parent.slice(0, n);
 	for (let i = n - 1; i > 0; i--)
 		end[parent[i]] = Math.max(end[parent[i]], end[i]);
-	const self = p.self.map((own) => moveWeights(own, map, n));
-	return { ...p, nodes: n, label: to.label.slice(0, n), parent, end, self };
+	return { ...p, nodes: n, label: to.label.slice(0, n), parent, end };
 }
 
 function moveWeights(self, map, nodes) {

@@ -204,6 +204,49 @@ def check_merge(path):
     same('u takes back the last', got, [[['merge', 'foo']], without(fold(), 'foo')])
 
 
+def edited(stacks, edits):
+    """Returns the stacks after edits, one after the other: the plainest way to make them."""
+    for verb, frame in edits:
+        out = collections.Counter()
+        for stack, n in stacks.items():
+            if verb == 'merge':
+                stack = tuple(f for f in stack if f != frame)
+            elif verb == 'collapse':
+                stack = tuple(f for i, f in enumerate(stack) if i == 0 or f[0] != stack[i - 1][0])
+            elif (verb == 'focus' and frame not in stack) or (verb == 'drop' and frame in stack) or \
+                    (verb == 'only' and stack[0] != frame) or (verb == 'hide' and ('[sleeping]', 0) in stack):
+                continue
+            out[stack] += n
+        stacks = out
+    return stacks
+
+
+def check_many(path):
+    fresh(path)
+    r = random.Random(8)
+    whole = collections.Counter({tuple((f, int(i == 0)) for i, f in enumerate(s.split(';'))): n
+                                 for s, n in fold().items()})
+    words = {('foo', 0): 'foo', ('bar', 0): 'bar', ('bar_[k]', 0): 'bar~1', ('memcpy_[i]', 0): 'memcpy~2',
+             ('app', 0): 'app', ('web', 0): 'web'}
+    roots = {('app', 1): 'app~5', ('web', 1): 'web~5', ('db', 1): 'db~5'}
+    wrong = []
+    for _ in range(60):
+        edits = []
+        for _ in range(r.randint(2, 5)):
+            verb = r.choice(['focus', 'drop', 'merge', 'merge', 'collapse', 'hide', 'only'])
+            edits.append((verb, r.choice(list(roots if verb == 'only' else words))))
+        text = ','.join(v if v in ('collapse', 'hide') else f'{v}:{ {**words, **roots}[f]}' for v, f in edits)
+        b.value(f'cprof.app.set({{ edit: {json.dumps(text)} }})')
+        got = read(b.value('foldedPieces(cprof.app).join("")'))
+        want = edited(whole, edits)
+        plain = collections.Counter()
+        for stack, n in want.items():
+            plain[';'.join(f for f, _ in stack)] += n
+        if got != plain or (plain and table() != functions(plain)):
+            wrong.append(text)
+    same('60 random series of edits give the stacks and the table of plain counting', wrong, [])
+
+
 def check_state(path):
     fresh(path)
     choose('foo', 'focus', 'user')
@@ -436,6 +479,7 @@ def check_all():
     same('all stacks are downloaded as they are', folded(), fold())
     check_edits(path)
     check_merge(path)
+    check_many(path)
     check_state(path)
     check_zoom(path)
     check_search(path)
