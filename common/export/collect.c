@@ -192,6 +192,24 @@ static bool map_kernel(struct collect *c, uint32_t *mapping)
 	       traces_mapping(c->s, &m, mapping);
 }
 
+/* Passes on which file a mapping is of. */
+static bool note_file(struct collect *c, const struct capture_frame *f, const struct capture_place *place,
+		      uint32_t mapping)
+{
+	const struct capture_file *file = &c->capture.files[place->file];
+	const struct capture_process *process = &c->capture.processes[f->process];
+	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor, .inode = file->inode,
+				      .generation = file->generation, .build_id = file->build_id, .path = file->path };
+
+	if (!c->note_file || !capture_file_has_names(file))
+		return true;
+	is.host = identity_host(capture_meta(&c->capture, "machine-id"), capture_meta(&c->capture, "boot-id"));
+	is.seen = capture_realtime(&c->capture, place->sample);
+	is.user = (struct module_user){ process->pid, process->start, place->map_start, place->map_end,
+					capture_text(&c->capture, process->cgroup) };
+	return c->note_file(c->note_context, mapping, &is);
+}
+
 static bool map_user(struct collect *c, const struct capture_frame *f, const struct capture_place *place,
 		     uint32_t *mapping)
 {
@@ -210,7 +228,7 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
 		path = slice_of(c->capture.processes[f->process].jit ? "[jit]" : "[anon]");
 	return label_text(c, path, &m.path) &&
 	       (!file || file->build_id.n == 0 || hex_text(c, file->build_id, &m.build_id)) &&
-	       traces_mapping(c->s, &m, mapping);
+	       traces_mapping(c->s, &m, mapping) && (!file || note_file(c, f, place, *mapping));
 }
 
 /*

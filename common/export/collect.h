@@ -28,6 +28,7 @@
 #include "common/gather/gather.h"
 #include "common/gather/gather_names.h"
 #include "common/gather/gather_native.h"
+#include "common/locate/identity.h"
 #include "common/select/run_spans.h"
 #include "common/select/running.h"
 
@@ -51,6 +52,12 @@ struct collect {
 	struct intern runners;   /* keys of the accounts of running */
 	bool looked;   /* someone has looked for names in this segment */
 	bool failed;   /* out of memory */
+	/*
+	 * If set, gets the file of a mapping of the traces, maybe several times. The slices are valid during
+	 * the call. Returns false if out of memory.
+	 */
+	bool (*note_file)(void *context, uint32_t mapping, const struct module_identity *is);
+	void *note_context;
 
 	/* Used while a segment is added. */
 	struct gather_names names;
