@@ -33,6 +33,7 @@ cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym.c 1 the key that the user named
 common/base/foreign.c 4 the opener of the offline tools
 common/folded/stack_sums.c 1 a file without a name in the user's TMPDIR
+common/annotate/source_text.c 2 handles on the directories of --source-dir and --symfs
 common/locate/finder.c 1 a handle on the directory of --symfs
 common/locate/identity.c 1 the machine's and the boot's own numbers
 common/resolve/kernelfile.c 1 a handle on the directory of --symfs

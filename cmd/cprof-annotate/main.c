@@ -1,0 +1,279 @@
+/*
+ * cprof-annotate: shows the source lines, and the instructions, of functions with their shares.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cprof-annotate/annotate.h"
+#include "cmd/shared/losses.h"
+
+enum { ANNOTATE_FUNCTION = FILTERS_END, ANNOTATE_SOURCE_DIR, ANNOTATE_OBJDUMP };
+enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, LIMIT = 1000000 };
+
+static const struct option_row options[] = {
+	{ OPTIONS_VIEW, 'a', "asm", NULL, "instructions too, as objdump prints them" },
+	{ OPTIONS_VIEW, 'n', "functions", "FUNCTIONS", "show this number of functions (1, or 20 that match)" },
+	{ OPTIONS_VIEW, ANNOTATE_FUNCTION, "function", "NAME", "the function, if a file has its name too" },
+	{ OPTIONS_VIEW, 'C', "context", "LINES", "lines before and after those with samples (5)" },
+	{ OPTIONS_FILES, ANNOTATE_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
+	{ OPTIONS_FILES, ANNOTATE_OBJDUMP, "objdump", "PROGRAM", "run this instead of objdump" },
+	SYMBOL_FILES_ROWS,
+	FILTER_ROWS,
+	{ OPTIONS_OUTPUT, 'o', "output", "text|html", "print text, or a page (text)" },
+	CLI_ROWS,
+	{ 0 },
+};
+static const struct command_line command = {
+	"cprof-annotate", "show source lines and instructions with their shares", "[FUNCTION] [FILE ...]", options,
+};
+
+struct settings {
+	struct annotate annotate;
+	struct symbol_files files;
+	const char *dirs[SOURCE_DIRS_MOST];
+	size_t n_dirs;
+	const char *function; /* NULL: the hottest ones */
+	size_t functions;     /* 0: not given */
+	regex_t expression;
+	bool by_expression;
+};
+
+static void add_source_dir(struct settings *s, const char *dir)
+{
+	if (s->n_dirs == SOURCE_DIRS_MOST)
+		cli_usage("--source-dir can be given %d times", SOURCE_DIRS_MOST);
+	s->dirs[s->n_dirs++] = cli_directory("--source-dir", dir);
+}
+
+static void take_option(struct settings *s, int c)
+{
+	switch (c) {
+	case 'a':
+		s->annotate.assembly = true;
+		break;
+	case 'n':
+		s->functions = (size_t)cli_number("-n", optarg, 1, LIMIT);
+		break;
+	case 'C':
+		s->annotate.context = (uint32_t)cli_number("-C", optarg, 0, LIMIT);
+		break;
+	case ANNOTATE_FUNCTION:
+		s->function = optarg;
+		break;
+	case ANNOTATE_SOURCE_DIR:
+		add_source_dir(s, optarg);
+		break;
+	case ANNOTATE_OBJDUMP:
+		s->annotate.objdump = optarg;
+		break;
+	case 'o':
+		s->annotate.sheet.html = strcmp(optarg, "html") == 0;
+		if (!s->annotate.sheet.html && strcmp(optarg, "text") != 0)
+			cli_invalid("-o", optarg);
+		break;
+	default:
+		cli_other(c);
+	}
+}
+
+/* Stacks stay whole here, so that a line's callees count. */
+static void check_options(const struct filters *f)
+{
+	const struct transform *t = &f->shape;
+	const char *option = t->base	   ? "--base"
+			     : t->collapse ? "--collapse-recursion"
+			     : t->min	   ? "--min"
+			     : t->norm	   ? "--norm"
+					   : NULL;
+
+	if (option)
+		cli_usage("%s is not available in cprof-annotate", option);
+}
+
+static bool is_capture(const char *operand)
+{
+	struct stat st;
+
+	return strcmp(operand, "-") == 0 || stat(operand, &st) == 0;
+}
+
+/*
+ * Takes the operand that is not a file as the function, and leaves the captures, of which it returns the
+ * number.
+ */
+static int take_function(struct settings *s, char **operands)
+{
+	int n = 0;
+
+	for (int i = 0; operands[i]; i++) {
+		if (s->function || is_capture(operands[i]))
+			operands[n++] = operands[i];
+		else
+			s->function = operands[i];
+	}
+	operands[n] = NULL;
+	if (n == 0 && isatty(STDIN_FILENO) && s->function)
+		cli_usage("no capture is given: no file is named \"%s\", and standard input is a terminal",
+			  s->function);
+	if (n == 0 && isatty(STDIN_FILENO))
+		cli_usage("no capture is given, and standard input is a terminal");
+	return n;
+}
+
+static enum status read_captures(struct settings *s, struct filters *f, char **operands,
+				 struct line_input *in)
+{
+	enum status status = STATUS_OK;
+	struct loaded loaded = { 0 };
+	struct buf lost = { 0 };
+	struct profile text;
+
+	if (!profile_init(&text))
+		cli_no_memory();
+	for (; *operands; operands++) {
+		enum status one = operand_read(f, *operands, &in->taker, &text, 0, &loaded);
+
+		status = one > status ? one : status;
+		if (loaded.texts)
+			cli_die(STATUS_USAGE,
+				"%s: folded text has no lines: cprof-annotate requires a capture", *operands);
+	}
+	losses_print(&lost, &loaded.totals);
+	if (lost.n)
+		cli_warn("%s", buf_cstr(&lost));
+	buf_release(&lost);
+	profile_release(&text);
+	line_input_sum(in, f, &s->annotate.sums);
+	s->annotate.sheet.unit = loaded.sums.counted ? "events" : view_unit(&f->view);
+	if (!loaded.good)
+		exit(STATUS_DAMAGED);
+	if (status == STATUS_OK && !s->annotate.sums.sum)
+		filters_warn_none(f, "there is nothing to annotate");
+	return status;
+}
+
+/* Returns whether a function with the whole name exists. */
+static bool has_function(const struct settings *s)
+{
+	for (size_t i = 0; i < s->annotate.sums.n; i++) {
+		if (slice_is(line_sums_text(&s->annotate.sums, s->annotate.sums.functions[i].name),
+			     s->function))
+			return true;
+	}
+	return false;
+}
+
+/* Decides whether FUNCTION is a whole name or, if no function has that name, an expression. */
+static void choose_matching(struct settings *s)
+{
+	char why[200];
+	int wrong;
+
+	s->by_expression = s->function && !has_function(s);
+	wrong = s->by_expression ? regcomp(&s->expression, s->function, REG_EXTENDED | REG_NOSUB) : 0;
+	if (wrong) {
+		regerror(wrong, &s->expression, why, sizeof(why));
+		cli_usage("invalid FUNCTION \"%s\": no function has this name, and as an expression: %s",
+			  s->function, why);
+	}
+}
+
+/* Without FUNCTION, one without lines is skipped; it is shown if instructions are asked for. */
+static bool is_chosen(const struct settings *s, size_t i)
+{
+	const struct line_sums *l = &s->annotate.sums;
+	struct slice name = line_sums_text(l, l->functions[i].name);
+
+	if (!s->function)
+		return line_sums_has_lines(l, i) ||
+		       (s->annotate.assembly && l->functions[i].location && !l->functions[i].kernel &&
+			!l->functions[i].script && name.n && name.p[0] != '[');
+	return s->by_expression ? regexec(&s->expression, (const char *)name.p, 0, NULL, 0) == 0
+				: slice_is(name, s->function);
+}
+
+static void show_function(struct annotate *a, size_t i)
+{
+	const struct function_sum *f = &a->sums.functions[i];
+
+	sheet_title(&a->sheet, line_sums_text(&a->sums, f->name), line_sums_text(&a->sums, f->module),
+		    f->self, f->total);
+	annotate_source(a, i);
+	if (a->assembly && !f->script)
+		annotate_assembly(a, i);
+}
+
+/* Shows the chosen functions, heaviest first. Returns the number of those that match. */
+static size_t show_functions(struct settings *s)
+{
+	struct annotate *a = &s->annotate;
+	size_t most = s->functions ? s->functions : s->function ? FUNCTIONS_MATCHED : 1, n = 0;
+
+	for (size_t i = 0; i < a->sums.n; i++) {
+		if (!is_chosen(s, i) || (!s->function && n == most))
+			continue;
+		if (n++ < most)
+			show_function(a, i);
+	}
+	if (s->function && n > most)
+		sheet_note(&a->sheet, "%zu more functions match (-n shows more)", n - most);
+	return n;
+}
+
+/* status: how reading ended; damage is reported before a function that is missing. */
+static void annotate_all(struct settings *s, enum status status)
+{
+	struct annotate *a = &s->annotate;
+
+	choose_matching(s);
+	a->sheet.sum = a->sums.sum;
+	sheet_begin(&a->sheet, s->function ? s->function : "Hottest functions");
+	if (show_functions(s)) {
+		sheet_end(&a->sheet);
+	} else if (s->function) {
+		cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no stack has it%s",
+			s->function, a->sums.n ? "" : ", because no sample was selected");
+	} else if (a->sums.sum) {
+		cli_die(status ? status : STATUS_SYSTEM,
+			"no function has lines: its debug information is not here (--debug-dir, --symfs)%s",
+			a->assembly ? "" : "; -a shows instructions");
+	}
+	if (s->by_expression)
+		regfree(&s->expression);
+}
+
+int main(int argc, char **argv)
+{
+	static char *standard_input[] = { (char *)"-", NULL };
+	struct settings s = { .annotate = { .context = CONTEXT, .objdump = "objdump" } };
+	struct filters f = { 0 };
+	struct line_input in;
+	enum status status;
+	int c;
+
+	cli_begin(&command);
+	cli_keep_memory();
+	while ((c = cli_option(argc, argv)) != -1) {
+		if (!filters_option(&f, c, optarg) && !symbol_files_option(&s.files, c, optarg))
+			take_option(&s, c);
+	}
+	filters_check(&f);
+	check_options(&f);
+	line_input_begin(&in, &f.view, &s.files);
+	s.annotate.files = &in.files;
+	if (!source_rules_init(&s.annotate.rules, s.dirs, s.n_dirs, s.files.symfs, s.annotate.sheet.html))
+		cli_die(STATUS_SYSTEM, "cannot open %s: %m", s.annotate.rules.failed);
+	status =
+		read_captures(&s, &f, take_function(&s, argv + optind) ? argv + optind : standard_input, &in);
+	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
+	annotate_all(&s, status);
+	symbol_files_unread(modules_unread(in.files.modules), false);
+	line_sums_release(&s.annotate.sums);
+	source_rules_release(&s.annotate.rules);
+	line_input_end(&in);
+	symbol_files_done(&s.files);
+	filters_release(&f);
+	return status;
+}
