@@ -2,13 +2,13 @@
  * cprof-dump: prints a stream as text, one record a line; -r makes a stream from such text.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "cmd/shared/result_file.h"
 #include "common/base/buf.h"
 #include "common/stream/reader.h"
 #include "common/stream/record.h"
@@ -102,6 +102,7 @@ static enum status build_stream(const char *path, struct writer *w)
 int main(int argc, char **argv)
 {
 	static const struct option_row options[] = {
+		{ OPTIONS_OUTPUT, 'o', "output", "FILE", "write to FILE" },
 		{ OPTIONS_OUTPUT, 'r', "reverse", NULL, "make a capture of the text" },
 		CLI_ROWS,
 		{ 0 },
@@ -117,9 +118,12 @@ int main(int argc, char **argv)
 	while ((c = cli_option(argc, argv)) != -1) {
 		if (c == 'r')
 			reverse = true;
+		else if (c == 'o')
+			result_note(optarg);
 		else
 			cli_other(c);
 	}
+	result_open(argv + optind);
 	argv = argv[optind] ? argv + optind : standard_input;
 	if (!reverse) {
 		for (; *argv; argv++) {
@@ -130,7 +134,7 @@ int main(int argc, char **argv)
 		cli_stdout_done();
 		return status;
 	}
-	cli_refuse_terminal();
+	cli_refuse_terminal("a capture is binary");
 	w = writer_new(STDOUT_FILENO);
 	if (!w)
 		cli_no_memory();

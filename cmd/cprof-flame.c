@@ -9,6 +9,7 @@
 #include "cmd/shared/filters.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
+#include "cmd/shared/result_file.h"
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
 #include "common/page/page.h"
@@ -67,7 +68,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_LOOKS, FLAME_COLORS, "color", "NAME", "the same as --colors" },
 	{ OPTIONS_LOOKS, FLAME_BGCOLORS, "bgcolors", "COLOR", "background: yellow, blue, green, grey, #f8f8f8" },
 	{ OPTIONS_LOOKS, FLAME_HASH, "hash", NULL, "no effect: colours always depend on the name" },
-	{ OPTIONS_OUTPUT, 'o', "output", "html|svg", "the page, or a picture" },
+	{ OPTIONS_OUTPUT, 'o', "output", "html|svg|FILE", "the page, a picture, or a file of either" },
 	CLI_ROWS,
 	{ 0 },
 };
@@ -228,9 +229,10 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		f->view.truncated = true;
 		break;
 	case 'o':
+		optarg = (char *)result_kind(optarg);
 		s->svg = strcmp(optarg, "svg") == 0;
-		if (!s->svg && strcmp(optarg, "html") != 0)
-			cli_invalid("-o", optarg);
+		if (strcmp(optarg, "txt") == 0)
+			cli_invalid("-o", "txt");
 		break;
 	default:
 		cli_other(c);
@@ -452,6 +454,9 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	check_flame(&s, &f, argc - optind);
+	result_open(argv + optind);
+	if (!s.svg)
+		cli_refuse_terminal("a page is for a browser");
 	filters_keep_apart(&f);
 	begin_moments(&s, &f.view);
 	if (!profile_init(&p))

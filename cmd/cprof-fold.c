@@ -10,6 +10,7 @@
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
+#include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 #include "common/export/slice_rows.h"
 #include "common/folded/folded.h"
@@ -31,7 +32,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_FRAMES, 'a', "annotate", NULL, "mark frames: _[k] kernel, _[j] JIT, _[i] inlined" },
 	{ OPTIONS_FRAMES, 'd', "delimiter", NULL, "a frame - between user and kernel stack" },
 	{ OPTIONS_SHAPE, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
-	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json", "rows for programs" },
+	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|FILE", "rows for programs, or a file of either" },
 	{ OPTIONS_OUTPUT, FOLD_INTERVAL, "interval", "SECONDS", "rows for each interval of time" },
 	{ OPTIONS_OUTPUT, 'T', "tab", NULL, "a tab before the count" },
 	{ OPTIONS_OUTPUT, FOLD_SORTED, "sorted", NULL, "merge folded text that is sorted already" },
@@ -90,8 +91,9 @@ static void take_option(struct fold *fold, int c)
 		fold->s.budget = cli_size("--max-mem", optarg, 1, 1024);
 		break;
 	case 'o':
-		fold->s.as_rows = true;
-		if (!rows_format_of(optarg, &fold->s.format))
+		optarg = (char *)result_kind(optarg);
+		fold->s.as_rows = strcmp(optarg, "txt") != 0;
+		if (fold->s.as_rows && !rows_format_of(optarg, &fold->s.format))
 			cli_invalid("-o", optarg);
 		break;
 	case FOLD_INTERVAL:
@@ -403,6 +405,7 @@ int main(int argc, char **argv)
 			take_option(&fold, c);
 	}
 	check_fold(&fold);
+	result_open(argv + optind);
 	begin_fold(&fold);
 	if (argv[optind])
 		operands = argv + optind;

@@ -2,7 +2,6 @@
  * cprof-sym: the same stream with names added.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "cmd/shared/cli.h"
 #include "cmd/shared/symbol_files.h"
+#include "cmd/shared/result_file.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
 #include "common/select/select.h"
@@ -510,6 +510,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_FILES, MAX_MEM, "max-mem", "SIZE", "memory for symbols of files (128M)" },
 	{ OPTIONS_SELECT, FROM, "from", "TIME", "pass on samples from this time on, like 14:03:20" },
 	{ OPTIONS_SELECT, TO, "to", "TIME", "pass on samples before this time" },
+	{ OPTIONS_OUTPUT, 'o', "output", "FILE", "write the capture to FILE" },
 	{ OPTIONS_OUTPUT, MIN_RESOLVED, "min-resolved", "PERCENT", "status 4 if fewer frames get a name" },
 	{ OPTIONS_OUTPUT, SCRUB, "scrub", NULL, "hide host, commands and paths" },
 	{ OPTIONS_OUTPUT, SCRUB_KEY, "scrub-key", "FILE", "hash them with the key in FILE" },
@@ -570,6 +571,9 @@ static void take_option(struct settings *s, int option)
 	case SCRUB_KEY:
 		s->key_path = optarg;
 		break;
+	case 'o':
+		result_note(optarg);
+		break;
 	case 'v':
 		s->verbose = true;
 		break;
@@ -605,7 +609,8 @@ int main(int argc, char **argv)
 
 	cli_begin(&command);
 	parse_options(&s, argc, argv);
-	cli_refuse_terminal();
+	result_open(argv + optind);
+	cli_refuse_terminal("a capture is binary");
 	mapped_guard(); /* if the system refuses, files are copied */
 	status = symbolize(argv[optind] ? argv + optind : standard_input, &s);
 	symbol_files_done(&s.files);

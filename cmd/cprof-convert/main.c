@@ -2,6 +2,7 @@
  * cprof-convert: converts captures and folded text to the formats of other programs.
  */
 #include "cmd/cprof-convert/convert.h"
+#include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 
@@ -10,6 +11,7 @@ enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE, CONVERT_SAMPLE_TYPE };
 static const struct option_row options[] = {
 	{ OPTIONS_OUTPUT, 't', "to-format",
 	  "pprof|speedscope|firefox|perfetto|callgrind|tsv|perf|perfscript|stream", "the format to write" },
+	{ OPTIONS_OUTPUT, 'o', "output", "FILE", "write to FILE; its suffix can stand for -t" },
 	{ OPTIONS_OUTPUT, 'f', "from-format", "perfscript|pprof", "what the input of -t stream is" },
 	{ OPTIONS_OUTPUT, CONVERT_BY, "by", "thread|process|all", "one profile for each of these (speedscope)" },
 	{ OPTIONS_OUTPUT, CONVERT_DEMANGLE, "demangle", "none|simplified|templates|full",
@@ -45,6 +47,25 @@ static const struct format {
 	{ "perfscript", convert_perfscript, 0, NULL },
 	{ "stream", convert_stream, FORMAT_BINARY, NULL },
 };
+
+/* Returns the name of the format that a file of this name has, or NULL. */
+static const char *format_of_file(const char *path)
+{
+	static const char *const suffixes[][2] = {
+		{ ".pb.gz", "pprof" }, { ".pprof", "pprof" }, { ".speedscope.json", "speedscope" },
+		{ ".firefox.json", "firefox" }, { ".pftrace", "perfetto" }, { ".perfetto-trace", "perfetto" },
+		{ ".callgrind", "callgrind" }, { ".tsv", "tsv" }, { ".cprof", "stream" },
+	};
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t m = strlen(suffixes[i][0]);
+
+		if (n > m && strcmp(path + n - m, suffixes[i][0]) == 0)
+			return suffixes[i][1];
+	}
+	return NULL;
+}
 
 static const struct format *find_format(const char *name)
 {
@@ -104,6 +125,7 @@ static void check_shape(const struct transform *s, const struct format *format)
 static const struct format *read_options(struct conversion *c, int argc, char **argv)
 {
 	const struct format *format = NULL;
+	const char *file = NULL;
 	int option;
 
 	while ((option = cli_option(argc, argv)) != -1) {
@@ -113,6 +135,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 		}
 		if (option == 't')
 			format = find_format(optarg);
+		else if (option == 'o')
+			result_note(file = optarg);
 		else if (option == 'f')
 			c->from = find_input(optarg);
 		else if (option == CONVERT_BY)
@@ -125,8 +149,10 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 			cli_other(option);
 	}
 	filters_check(&c->filters);
+	if (!format && file && format_of_file(file))
+		format = find_format(format_of_file(file));
 	if (!format)
-		cli_usage("-t FORMAT is required");
+		cli_usage("-t FORMAT is required%s", file ? ": the suffix of the file does not give it" : "");
 	check_shape(&c->filters.shape, format);
 	if (c->has_by && format->convert != convert_speedscope)
 		cli_usage("--by requires -t speedscope");
@@ -152,8 +178,9 @@ int main(int argc, char **argv)
 
 	cli_begin(&command);
 	format = read_options(&conversion, argc, argv);
+	result_open(argv + optind);
 	if (format->flags & FORMAT_BINARY)
-		cli_refuse_terminal();
+		cli_refuse_terminal("this format is binary");
 	conversion.operands = argv[optind] ? argv + optind : standard_input;
 	status = format->convert(&conversion);
 	cli_stdout_done();

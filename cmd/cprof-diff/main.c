@@ -7,6 +7,7 @@
 #include "cmd/cprof-diff/brief_diff.h"
 #include "cmd/cprof-diff/diff.h"
 #include "cmd/shared/brief_facts.h"
+#include "cmd/shared/result_file.h"
 #include "common/base/array.h"
 #include "common/profile/sanitize.h"
 
@@ -24,7 +25,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
 	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md", "the table, rows for programs, or a brief" },
+	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md|FILE", "table, rows for programs, brief, or a file" },
 	{ OPTIONS_OUTPUT, DIFF_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, DIFF_FOLDED, "folded", NULL, "stacks with two counts, for flamegraph.pl" },
 	CLI_ROWS,
@@ -54,7 +55,8 @@ static double parse_points(const char *text)
 
 static void set_format(struct diff_settings *s, const char *text)
 {
-	s->program = strcmp(text, "table") != 0;
+	text = result_kind(text);
+	s->program = strcmp(text, "table") != 0 && strcmp(text, "txt") != 0;
 	s->md = strcmp(text, "md") == 0;
 	if (s->program && !s->md && !rows_format_of(text, &s->format))
 		cli_invalid("-o", text);
@@ -216,6 +218,7 @@ int main(int argc, char **argv)
 	check_settings(&s);
 	s.budget = s.budget ? s.budget : BRIEF_BUDGET;
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
+	result_open(argv + optind);
 	name_sides(&s);
 	diff_warn_twice(&s);
 	if (!profile_init(&o.p))

@@ -9,6 +9,7 @@
 #include "cmd/shared/header.h"
 #include "cmd/cprof-top/live.h"
 #include "cmd/shared/losses.h"
+#include "cmd/shared/result_file.h"
 #include "cmd/cprof-top/views.h"
 #include "common/export/json.h"
 
@@ -31,7 +32,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
 	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
-	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md", "rows for programs, or a brief" },
+	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md|FILE", "rows for programs, a brief, or a file" },
 	{ OPTIONS_OUTPUT, TOP_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
 	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list all files without names" },
@@ -77,6 +78,9 @@ static void set_peek(struct settings *s, const char *text)
 
 static void set_format(struct settings *s, const char *text)
 {
+	text = result_kind(text);
+	if (strcmp(text, "txt") == 0)
+		return;
 	s->has_format = true;
 	s->md = strcmp(text, "md") == 0;
 	if (s->md)
@@ -255,6 +259,7 @@ int main(int argc, char **argv)
 	}
 	filters_check(&f);
 	check_top(&s, &f, argv + optind);
+	result_open(argv + optind);
 	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
 	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);

@@ -22,6 +22,7 @@
 static const struct option_row no_rows[] = { { 0 } };
 static const struct command_line unnamed = { "cprof", "", "", no_rows };
 static const struct command_line *command = &unnamed;
+static const char *output_name = "standard output";
 
 /*
  * Opens /dev/null for each closed standard descriptor, so that no file opened later takes its number.
@@ -40,6 +41,11 @@ void cli_begin(const struct command_line *c)
 	hold_standard();
 	signal(SIGXFSZ, SIG_IGN); /* write(2) then reports the error */
 	command = c;
+}
+
+void cli_name_output(const char *name)
+{
+	output_name = name;
 }
 
 const struct command_line *cli_command(void)
@@ -228,6 +234,8 @@ int cli_open(const char *path)
 
 	if (strcmp(path, "-") == 0) {
 		outlive_interrupt();
+		if (isatty(STDIN_FILENO))
+			cli_warn("reading standard input, a terminal: name a FILE, or end the text with Ctrl-D");
 		return STDIN_FILENO;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -236,10 +244,10 @@ int cli_open(const char *path)
 	return fd;
 }
 
-void cli_refuse_terminal(void)
+void cli_refuse_terminal(const char *what)
 {
 	if (isatty(STDOUT_FILENO))
-		cli_usage("standard output is a terminal: a capture is binary, send it to a file or a pipe");
+		cli_usage("standard output is a terminal: %s, send it to a file (-o FILE) or a pipe", what);
 }
 
 enum status cli_reader_done(struct reader *r, int got)
@@ -260,10 +268,10 @@ enum status cli_reader_done(struct reader *r, int got)
 void cli_writer_done(struct writer *w)
 {
 	if (!writer_finish(w))
-		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+		cli_die(STATUS_SYSTEM, "%s: %s", output_name, writer_error(w));
 	writer_free(w);
 	if (close(STDOUT_FILENO) != 0)
-		cli_die(STATUS_SYSTEM, "standard output: %s", strerror(errno));
+		cli_die(STATUS_SYSTEM, "%s: %s", output_name, strerror(errno));
 }
 
 void cli_stdout_done(void)
@@ -271,5 +279,5 @@ void cli_stdout_done(void)
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
 
 	if (fclose(stdout) != 0 || failed)
-		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
+		cli_die(STATUS_SYSTEM, "%s: cannot write: %s", output_name, strerror(errno));
 }

@@ -79,8 +79,12 @@ const char *cli_directory(const char *option, const char *path);
  * the samples recorded so far are still to be read.
  */
 int cli_open(const char *path);
-/* Refuses (usage error) to write binary output to a terminal on stdout. */
-void cli_refuse_terminal(void);
+/*
+ * Refuses (usage error) to write to a terminal on stdout. what: the reason, as "a capture is binary".
+ */
+void cli_refuse_terminal(const char *what);
+/* Sets the name of standard output for messages, if it is a file. */
+void cli_name_output(const char *name);
 /*
  * Call it after the last record; got is the last result of reader_next. Reports damage or the error, frees
  * the reader and returns the status to end with.

@@ -14,6 +14,8 @@ function __cprof_option
             set -a more -rF
         case COMMAND
             set -a more -xa '(__fish_complete_command)'
+        case '*|FILE'
+            set -a more -ra (string replace '|FILE' '' -- $argv[4] | string replace -a '|' ' ')
         case '*'
             set -a more -x
             if string match -qr '[a-z]\|' -- $argv[4]

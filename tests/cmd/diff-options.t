@@ -31,7 +31,7 @@ usage "operands besides" "--before $tmp/a --after $tmp/b $tmp/c" "take no operan
 usage "standard input twice" "$tmp/a - -- - $tmp/b" "not both"
 usage "--fail-above nothing" "--fail-above x $tmp/a $tmp/b" "expected a number from 0 to 100"
 usage "--fail-above nan" "--fail-above nan $tmp/a $tmp/b" "expected a number from 0 to 100"
-usage "-o of another kind" "-o xml $tmp/a $tmp/b" "expected table, tsv, ndjson, json or md"
+usage "-o of another kind" "-o xml $tmp/a $tmp/b" "expected table, tsv, ndjson, json, md or FILE"
 usage "--folded has no verdict" "--folded --fail-above 1 $tmp/a $tmp/b" "--fail-above and --folded are mutually exclusive"
 usage "nor has --no-normalize" "--no-normalize --significant $tmp/a $tmp/b" "--significant and --no-normalize are mutually exclusive"
 

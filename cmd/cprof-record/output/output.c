@@ -22,7 +22,7 @@ static int open_one(const char *path, mode_t mode)
 	int fd;
 
 	if (!path || strcmp(path, "-") == 0) {
-		cli_refuse_terminal();
+		cli_refuse_terminal("a capture is binary");
 		return STDOUT_FILENO;
 	}
 	host_user_begin();
