@@ -14,7 +14,7 @@ enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, LIMIT = 1000000 };
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, 'a', "asm", NULL, "instructions too, as objdump prints them" },
-	{ OPTIONS_VIEW, 'n', "functions", "FUNCTIONS", "show this number of functions (1, or 20 that match)" },
+	{ OPTIONS_VIEW, 'n', "functions", "FUNCTIONS", "show this number of functions (1; of matches 20)" },
 	{ OPTIONS_VIEW, ANNOTATE_FUNCTION, "function", "NAME", "the function, if a file has its name too" },
 	{ OPTIONS_VIEW, 'C', "context", "LINES", "lines before and after those with samples (5)" },
 	{ OPTIONS_FILES, ANNOTATE_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
