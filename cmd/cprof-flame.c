@@ -9,7 +9,9 @@
 #include "cmd/shared/filters.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
+#include "cmd/shared/line_input.h"
 #include "cmd/shared/result_file.h"
+#include "common/annotate/source_block.h"
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
 #include "common/page/page.h"
@@ -24,6 +26,8 @@ enum {
 	FLAME_SLICE,
 	FLAME_HASH,
 	FLAME_TRUNCATED,
+	FLAME_SOURCE,
+	FLAME_SOURCE_DIR,
 	/* Options from here up to FLAME_INVERTED are stored in the picture under their names. */
 	FLAME_LOOKS,
 	FLAME_TITLE = FLAME_LOOKS,
@@ -53,6 +57,8 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FLAME_INVERTED, "inverted", NULL, "put the root at the top" },
 	{ OPTIONS_VIEW, FLAME_SEARCH, "search", "RE", "search when the page opens" },
 	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
+	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
+	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	FILTER_ROWS,
 	{ OPTIONS_LOOKS, FLAME_TITLE, "title", "TEXT", "title" },
 	{ OPTIONS_LOOKS, FLAME_SUBTITLE, "subtitle", "TEXT", "second line of the title" },
@@ -78,7 +84,10 @@ static const struct command_line command = { "cprof-flame", "draw a flame graph"
 enum { SLICE_MS = 20 };
 
 struct settings {
-	bool svg, diff, negate, heatmap;
+	bool svg, diff, negate, heatmap, source;
+	const char *source_dirs[SOURCE_DIRS_MOST];
+	size_t n_source_dirs;
+	struct buf sources;
 	uint64_t slice_ms;
 	struct picture pic;
 	struct changes_setup setup;
@@ -228,6 +237,14 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case FLAME_TRUNCATED:
 		f->view.truncated = true;
 		break;
+	case FLAME_SOURCE:
+		s->source = true;
+		break;
+	case FLAME_SOURCE_DIR:
+		if (s->n_source_dirs == SOURCE_DIRS_MOST)
+			cli_usage("--source-dir can be given %d times", SOURCE_DIRS_MOST);
+		s->source_dirs[s->n_source_dirs++] = cli_directory("--source-dir", optarg);
+		break;
 	case 'o':
 		optarg = (char *)result_kind(optarg);
 		s->svg = strcmp(optarg, "svg") == 0;
@@ -260,6 +277,10 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 		cli_usage("--diff takes at most two operands, before and after");
 	if (s->negate && !s->diff)
 		cli_usage("--negate requires --diff");
+	if (s->n_source_dirs && !s->source)
+		cli_usage("--source-dir requires --source");
+	if (s->source && (s->svg || s->diff))
+		cli_usage("--source and %s are mutually exclusive", s->svg ? "-o svg" : "--diff");
 	if (s->heatmap && s->svg)
 		cli_usage("--heatmap and -o svg are mutually exclusive");
 	if (s->heatmap && s->diff)
@@ -296,6 +317,23 @@ static enum status load_sides(struct filters *f, struct settings *s, char **oper
 	}
 	s->pic.sides = two || f->columns == COLUMNS_TWO ? 2 : 1;
 	return status;
+}
+
+/* Puts the sources of the functions into the picture. Folded text has none. */
+static void add_sources(struct settings *s, const struct filters *f, struct line_input *in)
+{
+	struct source_rules rules;
+	struct line_sums sums;
+
+	line_input_sum(in, f, &sums);
+	if (!source_rules_init(&rules, s->source_dirs, s->n_source_dirs, NULL, true))
+		cli_die(STATUS_SYSTEM, "cannot open %s: %m", rules.failed);
+	if (!source_block_append(&s->sources, &sums, &rules))
+		cli_no_memory();
+	s->pic.sources = buf_view(&s->sources);
+	source_rules_release(&rules);
+	line_sums_release(&sums);
+	line_input_end(in);
 }
 
 /* Returns whether there is something to draw. One side of two may be empty. */
@@ -422,6 +460,7 @@ static void release_settings(struct settings *s)
 		free(s->sides[side]);
 	search_release(&s->search);
 	origins_release(&s->origins);
+	buf_release(&s->sources);
 	picture_release(&s->pic);
 }
 
@@ -443,6 +482,8 @@ int main(int argc, char **argv)
 	struct settings s = { .pic.look = LOOK_DEFAULT };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true };
+	struct symbol_files files = { 0 };
+	struct line_input lines;
 	enum status status;
 	struct profile p;
 	int c;
@@ -461,10 +502,16 @@ int main(int argc, char **argv)
 	begin_moments(&s, &f.view);
 	if (!profile_init(&p))
 		cli_no_memory();
+	if (s.source) {
+		line_input_begin(&lines, &f.view, &files);
+		f.also = &lines.taker;
+	}
 	argv = argv[optind] ? argv + optind : standard_input;
 	status = load_sides(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
+	if (s.source)
+		add_sources(&s, &f, &lines);
 	finish_settings(&s, &f, &p, sides);
 	if (!is_drawable(&s, sides)) {
 		status = STATUS_DAMAGED;

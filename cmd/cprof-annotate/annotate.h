@@ -5,7 +5,7 @@
 #define CPROF_ANNOTATE_CMD_ANNOTATE_H
 
 #include "cmd/shared/line_input.h"
-#include "common/annotate/excerpt.h"
+#include "common/annotate/source_block.h"
 
 /* The output: text, or a page. Units are written as the view has them. */
 struct sheet {

@@ -14,13 +14,12 @@
 #define PLAIN "\033[0m"
 enum { HOT_PART = 2, WARM_PART = 10 };
 
-static const char head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	"<meta name=\"color-scheme\" content=\"light dark\">\n"
-	"<meta name=\"referrer\" content=\"no-referrer\">\n";
+static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+			   "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+			   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+			   "<meta name=\"referrer\" content=\"no-referrer\">\n";
 
 static const char style[] =
 	"<style>\n"

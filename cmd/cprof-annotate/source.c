@@ -5,33 +5,24 @@
 
 enum { TEXT_MOST = 400 }; /* bytes of a line that are shown */
 
-/* Says why the text is missing, or may not be the one that ran. */
+/* Says where the text is from, why it is missing, or that it may not be the one that ran. */
 static void note_source(struct annotate *a, const struct excerpt *e, const struct source_text *text,
 			enum source_text_result why, const struct source_origin *origin,
 			const struct code_origin *code)
 {
 	struct slice path = line_sums_text(&a->sums, e->file);
-	int64_t ran = origin->mapping ? code->written : (int64_t)a->started;
+	struct buf note = { 0 };
 
-	if (why == SOURCE_TEXT_NO_NAME) {
+	if (why == SOURCE_TEXT_NO_NAME)
 		sheet_note(&a->sheet, "source: %s", source_text_why(why));
-		return;
-	}
-	sheet_note(&a->sheet, "source: %.*s", (int)path.n, (const char *)path.p);
-	if (why != SOURCE_TEXT_READ) {
-		sheet_note(&a->sheet, "  not shown: %s", source_text_why(why));
-		return;
-	}
-	if (!slice_equal(buf_view(&text->path), path))
+	else
+		sheet_note(&a->sheet, "source: %.*s", (int)path.n, (const char *)path.p);
+	if (why == SOURCE_TEXT_READ && !slice_equal(buf_view(&text->path), path))
 		sheet_note(&a->sheet, "  read from %.*s", (int)text->path.n, (const char *)text->path.p);
-	if (ran && text->written > ran)
-		sheet_note(&a->sheet, "  caution: it was written after the %s, so lines may have moved",
-			   origin->mapping ? "program" : "capture");
-	if (excerpt_is_beyond(e))
-		sheet_note(&a->sheet, "  caution: it has only %zu lines: this is another version",
-			   text->n_lines);
-	if (origin->mapping && origin->trust == CODE_BY_PATH)
-		sheet_note(&a->sheet, "  caution: the program has no build ID, only its path identifies it");
+	source_note_append(&note, e, text, why, origin, code, (int64_t)a->started);
+	if (note.n && why != SOURCE_TEXT_NO_NAME)
+		sheet_note(&a->sheet, "  %s", buf_cstr(&note));
+	buf_release(&note);
 }
 
 static uint64_t most_of(const struct excerpt *e)

@@ -80,10 +80,12 @@ enum columns {
 };
 
 struct operand_watch;
+struct operand_taker;
 
 /* All zero to begin with. Release with filters_release. Option arguments are referenced, not copied. */
 struct filters {
 	const struct operand_watch *watch; /* NULL: none */
+	const struct operand_taker *also;  /* gets the records that operand_load reads, too; NULL: none */
 	struct view view; /* for gather.h; a command sets some members itself */
 	uint64_t *pids, *tids;
 	const char **comms, **events;

@@ -289,8 +289,9 @@ struct gathering {
 static bool begin_gathering(void *context)
 {
 	struct gathering *it = context;
+	const struct operand_taker *also = it->f->also;
 
-	return gather_init(&it->g, it->p, it->side, it->view);
+	return (!also || also->begin(also->context)) && gather_init(&it->g, it->p, it->side, it->view);
 }
 
 static const char *gather_record(void *context, const struct record *r)
@@ -299,6 +300,8 @@ static const char *gather_record(void *context, const struct record *r)
 
 	if (it->watch)
 		it->watch->see(it->watch->context, &it->g, r);
+	if (it->f->also) /* both find the same wrong */
+		it->f->also->record(it->f->also->context, r);
 	return gather_apply(&it->g, r);
 }
 
@@ -326,7 +329,8 @@ static void note_counted(struct filters *f, const struct capture *c)
 static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
 {
 	struct gathering *it = context;
-	bool good = gather_finish(&it->g);
+	const struct operand_taker *also = it->f->also;
+	bool good = gather_finish(&it->g) && (!also || also->end(also->context, totals, sums));
 
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);

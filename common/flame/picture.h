@@ -44,6 +44,7 @@ struct picture {
 	const char *unit;                 /* "samples" or "ns" */
 	const char *names[PROFILE_SIDES]; /* names of the sides, if there are two */
 	struct look look;
+	struct slice sources;             /* for the page: a block of annotate/source_block.h; empty: none */
 	const bool *matches;              /* by label, for a static picture; NULL: no search */
 	bool inverted;                    /* the root is at the top */
 	/* Facts about the capture, and options of the command line; owned. */

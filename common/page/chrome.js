@@ -464,6 +464,7 @@ async function start() {
 	app.readFragment();
 	app.resize();
 	publish(app);
+	await openSources(app);
 	mark('openMs');
 }
 

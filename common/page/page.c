@@ -33,6 +33,7 @@ EMBED(page_js_page, "page.js");
 EMBED(page_js_export, "export.js");
 EMBED(page_js_menu, "menu.js");
 EMBED(page_js_print, "print.js");
+EMBED(page_js_source, "source.js");
 EMBED(page_js_chrome, "chrome.js");
 
 /* Returns false if the file is empty, which happens only in a program that was linked incorrectly. */
@@ -50,7 +51,8 @@ static bool append_script(struct buf *out)
 #define SCRIPT_FILE(name) { page_js_##name, page_js_##name##_end }
 		SCRIPT_FILE(data), SCRIPT_FILE(tree), SCRIPT_FILE(edits), SCRIPT_FILE(paint),
 		SCRIPT_FILE(words), SCRIPT_FILE(table), SCRIPT_FILE(times), SCRIPT_FILE(heat), SCRIPT_FILE(page),
-		SCRIPT_FILE(export), SCRIPT_FILE(menu), SCRIPT_FILE(print), SCRIPT_FILE(chrome),
+		SCRIPT_FILE(export), SCRIPT_FILE(menu), SCRIPT_FILE(print), SCRIPT_FILE(source),
+		SCRIPT_FILE(chrome),
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -74,10 +76,10 @@ static bool append_data(struct buf *out, const struct picture *pic)
 }
 
 /* A page needs those before HEADING. */
-enum part { TITLE, STYLE, SCRIPT, DATA, HEADING, SUBTITLE, LEDGER, PARTS };
+enum part { TITLE, STYLE, SCRIPT, DATA, HEADING, SUBTITLE, LEDGER, SOURCES, PARTS };
 
 static const char *const marks[PARTS] = { "<!--TITLE-->", "<!--STYLE-->", "<!--SCRIPT-->", "<!--DATA-->",
-					    "<!--HEADING-->", "<!--SUBTITLE-->", "<!--LEDGER-->" };
+					    "<!--HEADING-->", "<!--SUBTITLE-->", "<!--LEDGER-->", "<!--SOURCES-->" };
 
 /* The ledger as text, for viewers that run no scripts. */
 static void append_ledger(struct buf *out, const struct picture *pic)
@@ -110,6 +112,10 @@ static bool append_part(struct buf *out, const struct picture *pic, enum part pa
 	case LEDGER:
 		append_ledger(out, pic);
 		return true;
+	case SOURCES:
+		if (pic->sources.n)
+			base64_append(out, pic->sources, pic->sources.n);
+		return !out->failed;
 	default:
 		return append_data(out, pic);
 	}

@@ -8,6 +8,7 @@
  *
  * page.html marks the place of each part: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
  * For viewers that run no scripts it also has <!--HEADING-->, <!--SUBTITLE--> and <!--LEDGER-->.
+ * <!--SOURCES--> is the place of the block of sources.
  */
 #ifndef CPROF_PAGE_PAGE_H
 #define CPROF_PAGE_PAGE_H

@@ -126,7 +126,7 @@ def page(data, title='', zipped=False):
     read = lambda name: open(os.path.join(ROOM, name), encoding='utf-8').read()
     if zipped:
         data = gzip.compress(data, 6, mtime=0)
-    parts = {'TITLE': html.escape(title), 'HEADING': html.escape(title), 'SUBTITLE': '', 'LEDGER': '',
+    parts = {'TITLE': html.escape(title), 'HEADING': html.escape(title), 'SUBTITLE': '', 'LEDGER': '', 'SOURCES': '',
              'STYLE': read('page.css'), 'SCRIPT': ''.join(map(read, scripts)),
              'DATA': base64.b64encode(data).decode()}
     return re.sub(f"<!--({'|'.join(parts)})-->", lambda m: parts[m.group(1)], frame_html)
