@@ -24,6 +24,7 @@ enum {
 	FLAME_NEGATE,
 	FLAME_HEATMAP,
 	FLAME_SLICE,
+	FLAME_LANES,
 	FLAME_HASH,
 	FLAME_TRUNCATED,
 	FLAME_SOURCE,
@@ -52,7 +53,9 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FLAME_DIFF, "diff", NULL, "compare two operands, before and after" },
 	{ OPTIONS_VIEW, FLAME_NEGATE, "negate", NULL, "compare after and before" },
 	{ OPTIONS_VIEW, FLAME_HEATMAP, "heatmap", NULL, "show when samples were taken" },
-	{ OPTIONS_VIEW, FLAME_SLICE, "slice", "MILLISECONDS", "length of a slice of the heat map (20)" },
+	{ OPTIONS_VIEW, FLAME_SLICE, "slice", "MILLISECONDS", "shortest slice of the heat map (20)" },
+	{ OPTIONS_VIEW, FLAME_LANES, "lanes", "thread|process|container|cpu|none",
+	  "lanes below the heat map (thread)" },
 	{ OPTIONS_VIEW, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
 	{ OPTIONS_VIEW, FLAME_INVERTED, "inverted", NULL, "put the root at the top" },
 	{ OPTIONS_VIEW, FLAME_SEARCH, "search", "RE", "search when the page opens" },
@@ -89,6 +92,7 @@ struct settings {
 	size_t n_source_dirs;
 	struct buf sources;
 	uint64_t slice_ms;
+	bool lanes; /* chosen by the user */
 	struct picture pic;
 	struct changes_setup setup;
 	struct search search;
@@ -208,6 +212,20 @@ static void take_picture(struct settings *s, int c, const char *argument)
 		picture_option(&s->pic, option_name(c), *text);
 }
 
+static void take_lanes(struct settings *s, const char *text)
+{
+	static const char *const modes[] = { "thread", "process", "container", "cpu", "none" };
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(text, modes[i]) == 0) {
+			picture_option(&s->pic, "lanes", text);
+			s->lanes = true;
+			return;
+		}
+	}
+	cli_usage("invalid --lanes \"%s\" (expected thread, process, container, cpu or none)", text);
+}
+
 static void take_option(struct filters *f, struct settings *s, int c)
 {
 	if (c >= FLAME_LOOKS && c < FLAME_INVERTED) {
@@ -228,6 +246,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		s->slice_ms = cli_number("--slice", optarg, 1, 1000);
 		if (1000 % s->slice_ms)
 			cli_usage("invalid --slice \"%" PRIu64 "\" (expected a number of ms that divides a second)", s->slice_ms);
+		break;
+	case FLAME_LANES:
+		take_lanes(s, optarg);
 		break;
 	case FLAME_INVERTED:
 		s->pic.inverted = true;
@@ -273,6 +294,8 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 	check_search(s);
 	if (s->slice_ms && !s->heatmap)
 		cli_usage("--slice requires --heatmap");
+	if (s->lanes && !s->heatmap)
+		cli_usage("--lanes requires --heatmap");
 	if (s->diff && operands > PROFILE_SIDES)
 		cli_usage("--diff takes at most two operands, before and after");
 	if (s->negate && !s->diff)
@@ -473,6 +496,8 @@ static void begin_moments(struct settings *s, struct view *v)
 	s->origins.threads = true;
 	if (s->heatmap)
 		v->origins = &s->origins;
+	if (s->slice_ms)
+		picture_option(&s->pic, "slice", "1"); /* the page begins with cells of one slice */
 	v->moment_ns = (s->heatmap ? heat_ms : s->diff ? CHANGES_SLICE_MS : 0) * 1000000;
 }
 

@@ -437,6 +437,7 @@ function publish(app) {
 		heat: () => (app.heat ? {
 			range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
 			left: app.heat.left, cellWidth: app.heat.cellWidth, cellHeight: app.heat.cellHeight,
+			window: app.heat.window, group: app.heat.group,
 		} : null),
 		colours: () => all().filter((one) => !one.rest && one.w > 12).map((one) => {
 			const f = frame(one), r = window.devicePixelRatio || 1, g = el('graph').getContext('2d');
@@ -445,6 +446,13 @@ function publish(app) {
 			const pixel = seen ? at(f.x + 2, f.y + 9) : null;
 			return { ...app.picture.colours(one, app.look()), name: f.name, plain: f.mark === '', pixel };
 		}),
+		lanes: () => {
+			app.lanes.fold();
+			const { rows, sums, bins, mode, chosen, omitted, left, room } = app.lanes;
+			const row = ({ key, name, sums: kinds }) => ({ key, name, sums: Array.from(kinds) });
+			return { rows: rows.map(row), bins,
+				sums: Array.from(sums || []), mode, chosen, omitted, left, room };
+		},
 		edits: () => app.edits.map(([verb, label]) => (label < 0 ? [verb] : [verb, p.name(label)])),
 		seen: () => both(app.seen.sum),
 		copied: () => app.copied, nodes: p.nodes - 1, labels: p.labels,

@@ -4,9 +4,10 @@
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
+#include "common/capture/container.h"
 #include "common/stream/record.h"
 
-enum { TEXTS = 3, NS_PER_MS = 1000000 };
+enum { NS_PER_MS = 1000000 };
 
 /* Origins in the order of their first use, with numbers from 0 on. */
 struct table {
@@ -27,6 +28,30 @@ static void number_origins(struct table *t, const struct moment *list, size_t n)
 	}
 }
 
+/* Returns the number of a text. */
+static uint32_t add_text(struct table *t, struct slice text)
+{
+	uint32_t id = 0;
+
+	if (!intern_add(&t->texts, text.n ? text : slice_of(""), &id))
+		t->failed = true;
+	return id;
+}
+
+/* Returns the number of the short name of the container with this control group. */
+static uint32_t add_container(struct table *t, struct slice cgroup)
+{
+	struct buf label = { 0 };
+	uint32_t id;
+
+	if (cgroup.n)
+		container_label(&label, cgroup);
+	id = add_text(t, buf_view(&label));
+	t->failed = t->failed || label.failed;
+	buf_release(&label);
+	return id;
+}
+
 static void append_origins(struct buf *out, struct table *t, const struct origins *o)
 {
 	struct buf rows = { 0 };
@@ -34,15 +59,10 @@ static void append_origins(struct buf *out, struct table *t, const struct origin
 	for (size_t i = 0; i < t->n; i++) {
 		static const struct origin unknown = { 0 };
 		const struct origin *from = t->order[i] ? origins_get(o, t->order[i]) : &unknown;
-		const struct slice texts[TEXTS] = { from->host, from->container, from->comm };
 
-		for (size_t text = 0; text < TEXTS; text++) {
-			uint32_t id = 0;
-
-			if (!intern_add(&t->texts, texts[text].n ? texts[text] : slice_of(""), &id))
-				t->failed = true;
-			buf_varint(&rows, id);
-		}
+		buf_varint(&rows, add_text(t, from->host));
+		buf_varint(&rows, add_container(t, from->container));
+		buf_varint(&rows, add_text(t, from->comm));
 		buf_varint(&rows, from->pid);
 		buf_varint(&rows, from->tid);
 		buf_varint(&rows, from->cpu);

@@ -28,8 +28,14 @@ class Page {
 			weight: profile.unit === 'ns' ? sayTime : sayCount, count: sayCount, percent: sayPercent, points: sayPoints,
 			colour: (label) => this.labelFill(label), say: (text) => this.say(text),
 		};
+		this.format.unit = profile.unit;
+		this.format.exact = profile.unit === 'ns' && profile.kind.includes(SLEEPING);
 		this.setPalette();
-		this.heat = profile.times ? new HeatMap(profile.times, this.format, (range) => this.selectRange(range)) : null;
+		const range = (r) => this.selectRange(r), { times } = profile;
+		this.heat = times ? new HeatMap(times, this.format, range, profile.options.get('slice')) : null;
+		this.lanes = times && times.who ? new Lanes(profile, this.heat, this.format, () => this.palette, {
+			mode: (lanes) => this.set({ lanes, lane: '' }), lane: (lane) => this.set({ lane }), range,
+		}) : null;
 		const events = { pick: (label) => this.sandwich(label), search: (label) => this.searchName(label) };
 		this.table = new Table(profile, events, this.format);
 	}
@@ -68,8 +74,10 @@ class Page {
 			this.setPalette();
 		if (s.edit !== this.edit)
 			this.applyEdits();
-		if (s.range !== this.range)
+		if (s.range !== this.range || s.lane !== this.lane)
 			this.applyRange();
+		if (this.lanes)
+			this.lanes.set(s.lanes, s.lane);
 		if (s.query !== this.query)
 			this.applySearch();
 		this.applyView();
@@ -97,7 +105,7 @@ class Page {
 			this.showLegend();
 		}
 		if (this.heat)
-			this.heat.draw();
+			this.heat.draw(); // and the lanes
 	}
 
 	applyEdits() {
@@ -115,12 +123,13 @@ class Page {
 		const range = m && this.heat ? [Number(m[1]), Number(m[2])] : null;
 		if (this.heat)
 			this.heat.setRange(range);
-		const kept = this.heat ? this.heat.range : null;
-		const { p, q, map } = this;
-		let self = kept ? [selfsOfRange(p, kept, null), ...p.self.slice(1)] : p.self;
+		const { lanes, lane } = this.state, kept = this.heat ? this.heat.range : null;
+		const { p, q, map } = this, only = this.lanes ? this.lanes.chosenOrigins(lanes, lane) : null;
+		this.lane = lane;
+		let self = kept || only ? [selfsOfRange(p, kept, only), ...p.self.slice(1)] : p.self;
 		if (map)
 			self = self.map((own) => moveWeights(own, map, q.nodes));
-		this.w = kept || map ? weigh(q, self) : this.all;
+		this.w = kept || only || map ? weigh(q, self) : this.all;
 		this.trees = {};
 		this.factors = {};
 		document.body.classList.toggle('ranged', kept !== null);

@@ -13,7 +13,7 @@ const KEYS = [
 	['i', 'root on top, or at the bottom'],
 	['w, x', 'differences: width before, after, both; colour by totals or selfs'],
 	['t', 'table of functions; there a click is a sandwich, with Shift a search'],
-	['m', 'to the heat map; there arrows move, Enter marks both ends, Escape selects all'],
+	['m', 'to the heat map; there arrows move, Enter marks both ends, Escape selects all, + and - zoom'],
 	['c, C', 'copy the name of the focused function; the whole stack, one frame a line'],
 	['F, X', 'only stacks with the focused function; none of them (also: right click, long press)'],
 	['M, R', 'merge the focused function into its callers; collapse recursion'],
@@ -73,11 +73,19 @@ function defaultsOf(p) {
 		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
 		width: width === 'before' || width === 'after' ? width : 'both',
 		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
-		range: '', theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '',
+		range: '', lanes: lanesOption(p), lane: '',
+		theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '',
 	};
 }
 
+// Lanes are threads unless the command line says otherwise; a page without them has none.
+function lanesOption(p) {
+	const mode = p.options.get('lanes') || 'thread';
+	return p.times && p.times.who && ALLOWED.lanes.includes(mode) ? mode : 'none';
+}
+
 const ALLOWED = {
+	lanes: ['thread', 'process', 'container', 'cpu', 'none'],
 	view: ['flame', 'reverse', 'sandwich'], heavy: ['0', '1'], icicle: ['0', '1'], width: ['both', 'before', 'after'],
 	delta: ['total', 'self'], theme: ['', 'dark', 'light'], table: ['', '0', '1'],
 };

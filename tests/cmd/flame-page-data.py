@@ -137,7 +137,7 @@ def check_heat():
             times[(s, stack)] = times.get((s, stack), 0) + 1
             whole[stack] = whole.get(stack, 0) + 1
     moments = (20_000_000, slices, times, [550])
-    path = show('heat', [whole], title='23 seconds', times=moments, zipped=True)
+    path = show('heat', [whole], title='23 seconds', times=moments, zipped=True, options=[('slice', '1')])
     heat = b.value('cprof.heat()')
     cells = [0] * slices
     for (s, _), w in times.items():
