@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/filters.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
 #include "cmd/shared/line_input.h"

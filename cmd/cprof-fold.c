@@ -8,6 +8,7 @@
 
 #include "cmd/shared/filters.h"
 #include "cmd/shared/folded_print.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
 #include "cmd/shared/result_file.h"
@@ -193,6 +194,8 @@ static bool tree_to_lines(struct profile *p, void *context)
 	filters_shape(&fold->f, p);
 	if (!folded_pour(&fold->lines, p))
 		operand_lines_died(&fold->lines, "");
+	if (fold->f.shape.by.asked)
+		p->stack_max = 0;
 	return true;
 }
 
@@ -200,7 +203,7 @@ static bool tree_to_lines(struct profile *p, void *context)
 static void begin_rows(struct fold *fold)
 {
 	origins_init(&fold->origins);
-	fold->p.stack_max = 0;
+	fold->p.stack_max = fold->f.shape.by.stack_max = 0;
 	fold->f.view.origins = &fold->origins;
 	fold->f.view.moment_ns = fold->s.interval ? fold->s.interval : SLICE_ROWS_INTERVAL;
 }
@@ -212,12 +215,15 @@ static void begin_fold(struct fold *fold)
 	if (!profile_init(&fold->p))
 		cli_no_memory();
 	fold->p.stack_max = fold->s.line_max ? fold->s.line_max - (PROFILE_LINE_MAX - PROFILE_STACK_MAX) : PROFILE_STACK_MAX;
+	fold->f.shape.by.stack_max = fold->p.stack_max;
+	if (fold->f.shape.by.asked)
+		fold->p.stack_max = 0;
 	stack_sums_init(&fold->lines, budget - budget / 4);
 	if (fold->s.as_rows) {
 		begin_rows(fold);
 		return;
 	}
-	if (!transform_asked(&fold->f.shape) && fold->f.view.by == BY_FUNCTION)
+	if (!transform_asked(&fold->f.shape) && view_has_key(&fold->f.view, BY_FUNCTION))
 		fold->f.lines = &fold->lines;
 	if (budget) {
 		fold->f.full = tree_to_lines;
@@ -283,7 +289,7 @@ static void check_sorted(const struct fold *fold)
 
 	if (transform_asked(&fold->f.shape))
 		cli_usage("--sorted and options that change or select stacks, like --norm and --match, are mutually exclusive");
-	if (v->by != BY_FUNCTION)
+	if (v->n_keys)
 		cli_usage("--sorted and --by are mutually exclusive");
 	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
 		cli_usage("--sorted merges folded text: -U, -K, --pid, --tid, --in, --label, --from and --to require a capture");

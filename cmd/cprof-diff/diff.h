@@ -66,7 +66,7 @@ void diff_compare(struct diff_findings *o, const struct diff_settings *s);
  * Folded text needs no diff_compare.
  */
 void diff_print_table(const struct diff_findings *o, const struct diff_settings *s, const struct filters *f);
-void diff_print_program(const struct diff_findings *o, enum rows_format format);
+void diff_print_program(const struct diff_findings *o, enum rows_format format, const struct view *v);
 void diff_print_folded(struct profile *p, bool raw);
 
 /*

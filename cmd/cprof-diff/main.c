@@ -7,6 +7,7 @@
 #include "cmd/cprof-diff/brief_diff.h"
 #include "cmd/cprof-diff/diff.h"
 #include "cmd/shared/brief_facts.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/result_file.h"
 #include "common/base/array.h"
 #include "common/profile/sanitize.h"
@@ -176,7 +177,7 @@ static enum status print_findings(struct diff_findings *o, const struct diff_set
 	if (s->md)
 		diff_print_brief(o, s, f, arguments);
 	else if (s->program)
-		diff_print_program(o, s->format);
+		diff_print_program(o, s->format, &f->view);
 	else
 		diff_print_table(o, s, f);
 	status = diff_judge_nothing(o, s);
@@ -211,6 +212,7 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
 	}
+	f.joined = !s.folded;
 	filters_check(&f);
 	if (f.view.blame)
 		cli_usage("%s is not available: it has no time slices to compare", filters_blame(&f));
@@ -224,7 +226,8 @@ int main(int argc, char **argv)
 	if (!profile_init(&o.p))
 		cli_no_memory();
 	status = diff_load(&f, &o, &s);
-	filters_settle(&f, &o.p, PROFILE_SIDES, s.folded ? PROFILE_STACK_MAX : 0);
+	f.shape.by.stack_max = s.folded ? PROFILE_STACK_MAX : 0;
+	filters_settle(&f, &o.p, PROFILE_SIDES, s.folded && !f.shape.by.asked ? PROFILE_STACK_MAX : 0);
 	filters_shape(&f, &o.p);
 	if (!diff_comparable(s.sides)) {
 		status = STATUS_DAMAGED;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cmd/shared/folded_print.h"
+#include "cmd/shared/keys.h"
 #include "common/export/changed.h"
 #include "common/stats/normalize.h"
 
@@ -15,19 +16,28 @@ void diff_print_folded(struct profile *p, bool raw)
 	folded_print(p, PROFILE_SIDES);
 }
 
+/* Prints the columns of the keys, two spaces between them, and the end of the line. */
+static void print_name(const struct diff_findings *o, const struct table_row *row)
+{
+	struct slice name = profile_text(&o->p, row->label);
+
+	printf("%-4s  ", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "");
+	for (size_t i = 0; i < name.n; i++)
+		printf(name.p[i] == PROJECTION_PART ? "  " : "%c", name.p[i]);
+	putchar('\n');
+}
+
 static void print_raw(const struct diff_findings *o)
 {
 	printf("%10s %10s %10s  %10s %10s %10s\n", "flat A", "flat B", "change", "cum A", "cum B", "change");
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct table_row *row = &o->table.rows[i];
 		const uint64_t *kinds[] = { row->flat, row->cum };
-		struct slice name = profile_text(&o->p, row->label);
 
 		for (unsigned int kind = 0; kind < 2; kind++)
 			printf("%10" PRIu64 " %10" PRIu64 " %+10.0f  ", kinds[kind][0], kinds[kind][1],
 			       diff_change(&o->p, kinds[kind], true));
-		printf("%-4s  %.*s\n", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "", (int)name.n,
-		       (const char *)name.p);
+		print_name(o, row);
 	}
 }
 
@@ -47,12 +57,10 @@ static void print_rows(const struct diff_findings *o)
 		       kind ? "[95 %]\n" : "[95 %]             ");
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct table_row *row = &o->table.rows[i];
-		struct slice name = profile_text(&o->p, row->label);
 
 		print_cells(&o->p, row->flat, &diff_change_of(o, i)->flat);
 		print_cells(&o->p, row->cum, &diff_change_of(o, i)->cum);
-		printf("%-4s  %.*s\n", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "", (int)name.n,
-		       (const char *)name.p);
+		print_name(o, row);
 	}
 }
 
@@ -84,16 +92,12 @@ static void print_basis(const struct diff_findings *o, const struct diff_side *s
 	}
 }
 
-static void print_verdict(const struct diff_findings *o, const struct diff_settings *s, enum view_by by)
+static void print_verdict(const struct diff_findings *o, const struct diff_settings *s, const struct view *v)
 {
-	static const char *const things[] = {
-		[BY_FUNCTION] = "functions", [BY_MODULE] = "modules", [BY_LANGUAGE] = "languages",
-		[BY_PROCESS] = "processes", [BY_THREAD] = "threads", [BY_CONTAINER] = "containers",
-		[BY_LABEL] = "labels",
-	};
 	const struct changes *c = &o->changes;
 
-	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
+	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n,
+	       keys_things(v));
 	print_basis(o, s->sides);
 	if (c->long_bursts)
 		printf("bursts are longer than a block, so chance may be larger than estimated: "
@@ -118,7 +122,7 @@ void diff_print_table(const struct diff_findings *o, const struct diff_settings 
 		printf("%c: %s, %" PRIu64 " %s\n", "AB"[side], s->sides[side].title, o->p.total[side],
 		       view_unit(&f->view));
 	if (!s->raw)
-		print_verdict(o, s, f->view.by);
+		print_verdict(o, s, &f->view);
 	printf("%zu of %zu rows shown, %s\n\n", o->rows, o->table.n,
 	       s->raw ? "not normalized" : "in percent of each side; ~ may be chance");
 	if (s->raw)
@@ -127,14 +131,17 @@ void diff_print_table(const struct diff_findings *o, const struct diff_settings 
 		print_rows(o);
 }
 
-void diff_print_program(const struct diff_findings *o, enum rows_format format)
+void diff_print_program(const struct diff_findings *o, enum rows_format format, const struct view *v)
 {
+	const char *columns[VIEW_KEYS + CHANGED_COLUMNS];
 	struct rows r;
 
-	if (!changed_init(&r, format))
+	for (size_t i = 0; i < v->n_keys; i++)
+		columns[i] = keys_name(v, i);
+	if (!changed_init(&r, format, columns, v->n_keys))
 		cli_usage("-o ndjson and json are not available: built without jansson");
 	for (size_t i = 0; i < o->rows; i++) {
-		changed_add(&r, &o->p, &o->changes, &o->table.rows[i]);
+		changed_add(&r, &o->p, &o->changes, &o->table.rows[i], v->n_keys);
 		fwrite(r.out.p, 1, r.out.n, stdout);
 		buf_clear(&r.out);
 	}

@@ -76,9 +76,9 @@ static void warn_truncated(const struct diff_side *sides)
 
 void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f)
 {
-	if (!view_by_root(f->view.by))
+	if (view_frame_keys(&f->view))
 		warn_truncated(sides);
-	if (f->view.by == BY_FUNCTION) {
+	if (view_has_key(&f->view, BY_FUNCTION)) {
 		warn_unnamed(p, sides);
 		warn_rebuilt(&f->modules, sides);
 	}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/header.h"
+#include "cmd/shared/keys.h"
 #include "common/views/top_stacks.h"
 
 enum { FIRST_ROWS = 3, STACKS = 3, FRAMES = 6 };
@@ -11,11 +12,16 @@ enum { FIRST_ROWS = 3, STACKS = 3, FRAMES = 6 };
 /* Which lines are chosen first. */
 enum { FACTS, ROWS_FIRST, DOUBTS, NEXT, SHOWN_STACKS, ROWS_LATER };
 
-static const char *const things[] = {
-	[BY_FUNCTION] = "function", [BY_MODULE] = "module", [BY_LANGUAGE] = "language",
-	[BY_PROCESS] = "process",   [BY_THREAD] = "thread", [BY_CONTAINER] = "container",
-	[BY_LABEL] = "label",
-};
+/* Appends a name as it is shown in a table. */
+static void put_name(const struct views *v, uint32_t label, struct buf *out)
+{
+	struct buf name = { 0 };
+
+	view_names_append(v->names, label, &name);
+	brief_name(out, buf_view(&name));
+	out->failed = out->failed || name.failed;
+	buf_release(&name);
+}
 
 static double percent_of(const struct views *v, uint64_t weight)
 {
@@ -38,8 +44,11 @@ static void add_facts(const struct views *v, const struct loaded *l, const struc
 {
 	struct buf text = { 0 };
 
+	for (size_t i = 0; i < keys_columns(v->view); i++)
+		buf_printf(&text, "%s%s", i ? ", " : "", keys_name(v->view, i));
 	brief_title(b, "# cprof-top: %" PRIu64 " %s, by %s", v->profile->total[0], view_unit(v->view),
-		    things[v->view->by]);
+		    buf_cstr(&text));
+	buf_clear(&text);
 	brief_section(b, "Input", NULL);
 	brief_command(&text, "cprof-top", "", r->arguments);
 	brief_line(b, FACTS, "- %s", buf_cstr(&text));
@@ -56,7 +65,7 @@ static void add_row(const struct views *v, const struct table_row *row, bool cou
 	struct interval i = views_interval(v, row->flat[0]);
 	struct buf name = { 0 };
 
-	brief_name(&name, profile_text(v->profile, row->label));
+	put_name(v, row->label, &name);
 	if (counted)
 		brief_line(b, priority, "| %" PRIu64 " | %.6g | %.6g to %.6g | %" PRIu64 " | %.6g | %s |",
 			   row->flat[0], percent_of(v, row->flat[0]), 100 * i.low, 100 * i.high, row->cum[0],
@@ -90,7 +99,7 @@ static void add_stack(const struct views *v, const struct top_stacks_item *it, s
 		if (path->n - i >= FRAMES && i > 1)
 			continue;
 		buf_text(&text, i == path->n ? "" : i == 1 && path->n > FRAMES + 1 ? " < … < " : " < ");
-		brief_name(&text, profile_text(v->profile, path->labels[i - 1]));
+		put_name(v, path->labels[i - 1], &text);
 	}
 	brief_line(b, SHOWN_STACKS, "- %" PRIu64 " (%.6g %%): %s", it->weight, percent_of(v, it->weight),
 		   buf_cstr(&text));
@@ -181,34 +190,38 @@ static void add_command(const struct brief_request *r, const char *program, cons
 static void add_next(const struct views *v, const struct loaded *l, const struct table *t,
 		     const struct brief_request *r, struct brief *b)
 {
-	bool has_stacks = !view_by_root(v->view->by) && v->view->by != BY_LANGUAGE;
+	bool has_stacks = view_frame_keys(v->view) && v->view->n_keys < 2 && !view_has_key(v->view, BY_LANGUAGE);
 	struct buf more = { 0 };
 
 	brief_section(b, "Next", NULL);
 	if (l->streams && !l->sums.symbols && l->sums.unresolved)
 		brief_line(b, NEXT, "- `cprof-sym` names the functions: the captures have no names yet.");
 	if (t->n && has_stacks) {
-		put_expression(&more, "--peek", profile_text(v->profile, t->rows[0].label));
+		put_expression(&more, "--peek", view_names_shown(v->names, t->rows[0].label));
 		add_command(r, "cprof-top", buf_cstr(&more), "callers and callees of the first row", b);
 		add_command(r, "cprof-top", "--stacks 10", "whole stacks", b);
 	}
 	if (l->totals.waits && !v->view->wall && !v->view->n_events)
 		add_command(r, "cprof-top", "--wall", "with the time that threads waited", b);
-	if (v->view->by == BY_FUNCTION && l->streams)
+	if (v->view->n_keys == 0 && l->streams)
 		add_command(r, "cprof-top", "--by thread", "which threads", b);
 	b->failed = b->failed || more.failed;
 	buf_release(&more);
 }
 
-void brief_top(const struct views *v, const struct loaded *l, const struct brief_request *r, struct buf *out)
+void brief_top(const struct views *views, const struct loaded *l, const struct brief_request *r, struct buf *out)
 {
 	struct brief b = { .budget = r->budget };
+	struct views named = *views, *v = &named;
+	struct view_names names;
 	struct table t;
 
+	view_names_init(&names, v->profile, v->view, v->modules);
+	named.names = &names;
 	views_table(v, &t);
 	add_facts(v, l, r, &b);
 	add_table(v, l, &t, &b);
-	if (!view_by_root(v->view->by))
+	if (view_frame_keys(v->view) && v->view->n_keys < 2)
 		add_stacks(v, &b);
 	add_doubts(v, l, &t, &b);
 	add_next(v, l, &t, r, &b);
@@ -216,5 +229,6 @@ void brief_top(const struct views *v, const struct loaded *l, const struct brief
 	if (b.failed || out->failed)
 		cli_no_memory();
 	brief_release(&b);
+	view_names_release(&names);
 	table_release(&t);
 }

@@ -8,6 +8,7 @@
 #include "cmd/cprof-top/brief_top.h"
 #include "cmd/shared/header.h"
 #include "cmd/cprof-top/live.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/cprof-top/views.h"
@@ -144,7 +145,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		s->seconds = (unsigned int)cli_number("-w", optarg, 1, LONGEST);
 		break;
 	case 'v':
-		s->verbose = true;
+		s->verbose = s->views.modules = true;
 		break;
 	default:
 		cli_other(c);
@@ -153,7 +154,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 
 static void check_top(const struct settings *s, const struct filters *f, char *const *operands)
 {
-	enum view_by by = f->view.by;
+	const struct view *v = &f->view;
 	enum views_shape shape = s->views.shape;
 
 	if (s->branch && shape != SHAPE_TREE)
@@ -162,9 +163,11 @@ static void check_top(const struct settings *s, const struct filters *f, char *c
 		cli_usage("--ci and %s are mutually exclusive", s->shape);
 	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
 		cli_usage("%s and %s are mutually exclusive", s->has_rows ? "-n" : "--cum", s->shape);
-	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE && by != BY_LANGUAGE)
+	if (shape != SHAPE_TABLE && !view_frame_keys(v))
 		cli_usage("%s requires --by function, module or language: the others have no stacks",
 			  s->shape);
+	if (shape == SHAPE_PEEK && (view_roots(v) || view_has_key(v, BY_SYSCALL)))
+		cli_usage("--peek requires --by function, module or language alone");
 	if (s->md && shape != SHAPE_TABLE)
 		cli_usage("-o md and %s are mutually exclusive", s->shape);
 	if (s->brief.budget && !s->md)
@@ -235,6 +238,8 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 
 	if (s->views.intervals && f->view.weight != WEIGHT_SAMPLES && l->texts)
 		cli_die(STATUS_USAGE, "--ci is not available: folded text does not give the number of samples for its counts");
+	if (l->texts && l->streams)
+		keys_forget_modules(f);
 	filters_shape(f, p);
 	s->views.samples = all > 0 ? (double)l->sums.samples * (double)p->total[0] / all : 0;
 }
@@ -257,6 +262,8 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}
+	f.joined = s.views.shape == SHAPE_TABLE;
+	f.tells_modules = true;
 	filters_check(&f);
 	check_top(&s, &f, argv + optind);
 	result_open(argv + optind);

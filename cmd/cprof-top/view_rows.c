@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/header.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/losses.h"
 #include "cmd/cprof-top/views.h"
 #include "common/base/array.h"
@@ -130,9 +131,47 @@ static void put_weight(struct writing *w, uint64_t weight)
 	}
 }
 
+static void put_text(struct writing *w, struct buf *text)
+{
+	if (text->failed)
+		cli_no_memory();
+	rows_text(&w->rows, buf_view(text));
+	buf_release(text);
+}
+
 static void put_name(struct writing *w, uint32_t label)
 {
-	rows_text(&w->rows, profile_text(w->v->profile, label));
+	struct buf text = { 0 };
+
+	view_names_append(w->v->names, label, &text);
+	put_text(w, &text);
+}
+
+/* One name, or a column for each of several keys. */
+static void put_keys(struct writing *w, uint32_t label)
+{
+	size_t n = keys_columns(w->v->view);
+
+	for (size_t k = 0; k < n; k++) {
+		struct buf text = { 0 };
+
+		view_names_column(w->v->names, label, k, n, &text);
+		put_text(w, &text);
+	}
+}
+
+/* Makes the list of columns: those of several keys replace the name. */
+static void name_columns(const struct view *v, const char *const *fixed, const char **columns)
+{
+	size_t n = 0;
+
+	if (v->n_keys > 1) {
+		fixed++;
+		for (; n < v->n_keys; n++)
+			columns[n] = keys_name(v, n);
+	}
+	while ((columns[n++] = *fixed++))
+		;
 }
 
 static void table_rows(struct writing *w)
@@ -140,14 +179,16 @@ static void table_rows(struct writing *w)
 	static const char *const plain[] = { "name", "flat", "flat_percent", "cum", "cum_percent", NULL };
 	static const char *const intervals[] = { "name", "flat", "flat_percent", "flat_low", "flat_high",
 						 "cum", "cum_percent", "cum_low", "cum_high", NULL };
+	const char *columns[VIEW_KEYS + sizeof(intervals) / sizeof(intervals[0])];
 	struct table t;
 	size_t n;
 
 	views_table(w->v, &t);
 	n = views_shown(w->v, t.n);
-	begin_writing(w, w->v->intervals ? intervals : plain, n, t.n);
+	name_columns(w->v->view, w->v->intervals ? intervals : plain, columns);
+	begin_writing(w, columns, n, t.n);
 	for (size_t i = 0; i < n; i++) {
-		put_name(w, t.rows[i].label);
+		put_keys(w, t.rows[i].label);
 		put_weight(w, t.rows[i].flat[0]);
 		put_weight(w, t.rows[i].cum[0]);
 		flush_rows(w);
@@ -212,10 +253,8 @@ static void stacks_rows(struct writing *w)
 		views_path(w->v, s.list[i].node, &path);
 		buf_clear(&text);
 		for (size_t f = 0; f < path.n; f++) {
-			struct slice name = profile_text(w->v->profile, path.labels[f]);
-
 			buf_text(&text, f ? ";" : "");
-			buf_bytes(&text, name.p, name.n);
+			view_names_append(w->v->names, path.labels[f], &text);
 		}
 		if (text.failed)
 			cli_no_memory();
@@ -285,7 +324,12 @@ void views_rows(const struct views *v, enum rows_format format, const struct loa
 		[SHAPE_TABLE] = table_rows, [SHAPE_PEEK] = peek_rows,
 		[SHAPE_STACKS] = stacks_rows, [SHAPE_TREE] = tree_rows,
 	};
-	struct writing w = { .v = v, .format = format, .l = l, .out = out };
+	struct view_names names;
+	struct views named = *v;
+	struct writing w = { .v = &named, .format = format, .l = l, .out = out };
 
+	view_names_init(&names, v->profile, v->view, v->modules);
+	named.names = &names;
 	shapes[v->shape](&w);
+	view_names_release(&names);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/header.h"
+#include "cmd/shared/keys.h"
 #include "common/base/array.h"
 #include "common/views/top_stacks.h"
 #include "common/views/tree_view.h"
@@ -20,17 +21,7 @@ size_t views_shown(const struct views *v, size_t n)
 
 static const char *things_of(const struct views *v)
 {
-	static const char *const things[] = {
-		[BY_FUNCTION] = "functions",
-		[BY_MODULE] = "modules",
-		[BY_LANGUAGE] = "languages",
-		[BY_PROCESS] = "processes",
-		[BY_THREAD] = "threads",
-		[BY_CONTAINER] = "containers", [BY_WAKER] = "wakers", [BY_CULPRIT] = "threads",
-		[BY_LABEL] = "labels",
-	};
-
-	return v->shape == SHAPE_STACKS ? "stacks" : things[v->view->by];
+	return v->shape == SHAPE_STACKS ? "stacks" : keys_things(v->view);
 }
 
 static void put_time(char *to, size_t size, uint64_t ns)
@@ -58,9 +49,7 @@ static void put_weight(const struct views *v, struct buf *out, uint64_t weight)
 
 static void put_name(const struct views *v, struct buf *out, uint32_t label)
 {
-	struct slice name = profile_text(v->profile, label);
-
-	buf_bytes(out, name.p, name.n);
+	view_names_append(v->names, label, out);
 }
 
 static double percent_of_total(const struct views *v, uint64_t weight)
@@ -84,7 +73,16 @@ static void put_total_of(const struct views *v, struct buf *out, size_t n, size_
 
 static bool matches_peek(const struct views *v, uint32_t label)
 {
-	return regexec(v->peek, (const char *)profile_text(v->profile, label).p, 0, NULL, 0) == 0;
+	struct slice shown = view_names_shown(v->names, label);
+	struct buf text = { 0 };
+	bool matches;
+
+	buf_bytes(&text, shown.p, shown.n);
+	if (text.failed)
+		cli_no_memory();
+	matches = regexec(v->peek, buf_cstr(&text), 0, NULL, 0) == 0;
+	buf_release(&text);
+	return matches;
 }
 
 void views_table(const struct views *v, struct table *t)
@@ -142,9 +140,80 @@ static size_t count_fitting_rows(const struct views *v, const struct buf *out, s
 	return v->lines && most < n ? most : n;
 }
 
+/* Columns of several keys: how wide each is, but the last. */
+struct key_columns {
+	size_t n, width[VIEW_KEYS];
+	struct buf text;
+};
+
+enum { KEY_WIDTH_MOST = 40 };
+
+static size_t shown_width(struct slice text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += (text.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void measure_column(struct key_columns *c, size_t column, struct slice text)
+{
+	size_t n = shown_width(text);
+
+	n = n < KEY_WIDTH_MOST ? n : KEY_WIDTH_MOST;
+	c->width[column] = n > c->width[column] ? n : c->width[column];
+}
+
+static void measure_columns(const struct views *v, const struct table *t, size_t rows, struct key_columns *c)
+{
+	c->n = keys_columns(v->view);
+	for (size_t k = 0; k + 1 < c->n; k++) {
+		measure_column(c, k, slice_of(keys_name(v->view, k)));
+		for (size_t i = 0; i < rows; i++) {
+			buf_clear(&c->text);
+			view_names_column(v->names, t->rows[i].label, k, c->n, &c->text);
+			measure_column(c, k, buf_view(&c->text));
+		}
+	}
+}
+
+static void put_cell(struct key_columns *c, size_t column, struct buf *out)
+{
+	size_t n = shown_width(buf_view(&c->text));
+
+	buf_text(out, "  ");
+	buf_bytes(out, c->text.p, c->text.n);
+	if (column + 1 < c->n)
+		buf_printf(out, "%*s", n < c->width[column] ? (int)(c->width[column] - n) : 0, "");
+	buf_clear(&c->text);
+}
+
+/* Appends the names of the keys, if there are several. */
+static void put_key_names(const struct views *v, struct key_columns *c, struct buf *out)
+{
+	for (size_t k = 0; c->n > 1 && k < c->n; k++) {
+		buf_clear(&c->text);
+		buf_text(&c->text, keys_name(v->view, k));
+		put_cell(c, k, out);
+	}
+	buf_byte(out, '\n');
+}
+
+static void put_keys(const struct views *v, struct key_columns *c, uint32_t label, struct buf *out)
+{
+	for (size_t k = 0; k < c->n; k++) {
+		buf_clear(&c->text);
+		view_names_column(v->names, label, k, c->n, &c->text);
+		put_cell(c, k, out);
+	}
+	buf_byte(out, '\n');
+}
+
 static void table_text(const struct views *v, struct buf *out)
 {
 	const char *of = v->intervals ? "          (95%)" : "", *gap = v->intervals ? " " : "";
+	struct key_columns columns = { 0 };
 	uint64_t sum = 0;
 	struct table t;
 	size_t n;
@@ -153,7 +222,10 @@ static void table_text(const struct views *v, struct buf *out)
 	n = count_fitting_rows(v, out, views_shown(v, t.n));
 	put_total_of(v, out, n, t.n);
 	put_intervals_note(v, out);
-	buf_printf(out, "\n%10s %7s%s%s %7s %10s %7s%s%s\n", "flat", "flat%", gap, of, "sum%", "cum", "cum%", gap, of);
+	buf_printf(out, "\n%10s %7s%s%s %7s %10s %7s%s%s", "flat", "flat%", gap, of, "sum%",
+		   "cum", "cum%", gap, of);
+	measure_columns(v, &t, n, &columns);
+	put_key_names(v, &columns, out);
 	for (size_t i = 0; i < n; i++) {
 		const struct table_row *row = &t.rows[i];
 
@@ -165,10 +237,9 @@ static void table_text(const struct views *v, struct buf *out)
 		put_weight(v, out, row->cum[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->cum[0]));
 		put_interval(v, out, row->cum[0]);
-		buf_text(out, "  ");
-		put_name(v, out, row->label);
-		buf_byte(out, '\n');
+		put_keys(v, &columns, row->label, out);
 	}
+	buf_release(&columns.text);
 	table_release(&t);
 }
 
@@ -320,7 +391,13 @@ void views_text(const struct views *v, struct buf *out)
 		[SHAPE_STACKS] = stacks_text, [SHAPE_TREE] = tree_text,
 	};
 
-	shapes[v->shape](v, out);
+	struct view_names names;
+	struct views named = *v;
+
+	view_names_init(&names, v->profile, v->view, v->modules);
+	named.names = &names;
+	shapes[v->shape](&named, out);
+	view_names_release(&names);
 	if (out->failed)
 		cli_no_memory();
 }

@@ -9,6 +9,7 @@
 #ifndef CPROF_TOP_VIEWS_H
 #define CPROF_TOP_VIEWS_H
 
+#include "cmd/cprof-top/view_names.h"
 #include "cmd/shared/input.h"
 #include "common/export/output_rows.h"
 #include "common/views/peek.h"
@@ -23,6 +24,8 @@ struct views {
 	enum views_shape shape;
 	bool cum;            /* sort a table, and the functions of SHAPE_PEEK, by cum */
 	bool intervals;      /* show 95 % intervals beside the shares of a table */
+	bool modules;        /* show the module of each function */
+	const struct view_names *names; /* set inside views_text and views_rows */
 	double samples;      /* number of samples for the intervals, if weights are not counts */
 	size_t rows;         /* number of functions or stacks shown; 0: all */
 	size_t lines;        /* 0, or the lines for a table and the text already in the buffer */

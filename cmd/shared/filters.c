@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/shared/keys.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
@@ -199,33 +200,6 @@ const char *filters_blame(const struct filters *f)
 	return names[f->view.blame];
 }
 
-static void set_by(struct filters *f, const char *argument)
-{
-	static const char *const names[] = {
-		[BY_FUNCTION] = "function",
-		[BY_MODULE] = "module",
-		[BY_LANGUAGE] = "language",
-		[BY_PROCESS] = "process",
-		[BY_THREAD] = "thread",
-		[BY_CONTAINER] = "container",
-		[BY_WAKER] = "waker",
-		[BY_CULPRIT] = "culprit",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i] && strcmp(argument, names[i]) == 0) {
-			f->view.by = (enum view_by)i;
-			if (i == BY_WAKER || i == BY_CULPRIT)
-				blame(f, i == BY_WAKER ? BLAME_WAKERS : BLAME_CULPRITS);
-			return;
-		}
-	}
-	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
-		cli_invalid("--by", argument);
-	f->view.by = BY_LABEL;
-	f->view.label = argument + 6;
-}
-
 static void set_native(struct filters *f, const char *argument)
 {
 	static const char *const names[] = {
@@ -248,7 +222,9 @@ static bool frame_option(struct filters *f, int option, const char *argument)
 
 	switch (option) {
 	case FILTER_BY:
-		set_by(f, argument);
+		keys_parse(f, argument);
+		if (view_has_key(&f->view, BY_WAKER) || view_has_key(&f->view, BY_CULPRIT))
+			blame(f, view_has_key(&f->view, BY_WAKER) ? BLAME_WAKERS : BLAME_CULPRITS);
 		return true;
 	case 'i':
 		v->inlined = true;
@@ -334,12 +310,11 @@ void filters_check(struct filters *f)
 	if (f->view.wall && f->view.n_events)
 		cli_usage("%s and --event are mutually exclusive",
 			  f->view.blame ? filters_blame(f) : "--wall");
-	if (f->view.blame == BLAME_CHAINS && view_by_root(f->view.by))
+	if (f->view.blame == BLAME_CHAINS && (!view_frame_keys(&f->view) || view_roots(&f->view) || view_has_key(&f->view, BY_SYSCALL)))
 		cli_usage("--blame requires --by function, module or language");
 	if (f->view.blame && f->view.weight != WEIGHT_NS)
 		cli_usage("--weight samples and %s are mutually exclusive", filters_blame(f));
-	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
-		cli_usage("%s requires --by function", f->view.inlined ? "-i" : "-l");
+	keys_check(f);
 }
 
 void filters_release(struct filters *f)
@@ -349,6 +324,7 @@ void filters_release(struct filters *f)
 	free(f->comms);
 	free(f->events);
 	free(f->event_text);
+	free(f->key_text);
 	free(f->groups);
 	free(f->labels);
 	intern_release(&f->event_names);

@@ -69,8 +69,9 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SHAPE, FILTER_COLLAPSE, "collapse-recursion", NULL, "merge runs of equal frames" },       \
 	{ OPTIONS_SHAPE, FILTER_MIN, "min", "PERCENT", "merge frames below this share into [other]" }
 /* The values of --by, for the commands that have it. */
-#define FILTER_BY_VALUES "function|module|language|process|thread|container|waker|culprit|label.KEY"
-#define FILTER_BY_COMPARED "function|module|language|process|thread|container|label.KEY"
+#define FILTER_BY_COMMON "function|module|language|line|file|syscall|process|thread|comm|cpu|container|"
+#define FILTER_BY_VALUES FILTER_BY_COMMON "waker|culprit|label.KEY[,...]"
+#define FILTER_BY_COMPARED FILTER_BY_COMMON "label.KEY[,...]"
 
 /* How to read folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
 enum columns {
@@ -90,6 +91,9 @@ struct filters {
 	uint64_t *pids, *tids;
 	const char **comms, **events;
 	char *event_text; /* the strings of events point into it */
+	char *key_text;   /* the keys of the view point into it */
+	/* Set before filters_check: labels are rows of all columns (projection.h); functions have modules. */
+	bool joined, tells_modules;
 	bool weighed;     /* --weight was given */
 	const char **groups, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;

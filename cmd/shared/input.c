@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/shared/keys.h"
 #include "common/base/intern.h"
 #include "common/blame/blame.h"
 #include "common/import/pprof_parse.h"
@@ -162,10 +164,7 @@ static const char *needs_capture(const struct filters *f)
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
 	       v->n_events ? "--event" : v->blame ? filters_blame(f) :
-	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" :
-	       v->by == BY_MODULE ? "--by module" :
-	       v->by == BY_LANGUAGE ? "--by language" :
-	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
+	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : f->watch ? "-w" : NULL;
 }
 
 void operand_warn_bad(const char *name, const struct folded_scan *s)
@@ -188,26 +187,63 @@ void operand_lines_died(const struct stack_sums *l, const char *name)
 	cli_die(STATUS_SYSTEM, "%s%s%s", name, name[0] ? ": " : "", strerror(error));
 }
 
+/*
+ * Moves the text's stacks below their keys, all of which are the outermost frame. Returns false if out of
+ * memory.
+ */
+static bool move_stacks(const struct filters *f, struct profile *p, const struct profile *text)
+{
+	uint32_t *at = calloc(text->n, sizeof(*at));
+	bool good = at;
+
+	for (size_t i = 1; good && i < text->n; i++) {
+		const struct profile_node *node = &text->nodes[i];
+		struct slice name = profile_text(text, node->label);
+		uint32_t label, parent = at[node->parent];
+
+		good = profile_label(p, name, &label);
+		for (size_t k = 0; good && node->parent == 0 && k < f->shape.by.roots; k++)
+			good = profile_child(p, parent, label, &parent);
+		at[i] = parent;
+		if (good && (node->parent == 0 || view_shows_frames(&f->view)))
+			good = (!view_shows_frames(&f->view) || profile_child(p, parent, label, &at[i]));
+		for (unsigned int side = 0; good && side < PROFILE_SIDES; side++) {
+			if (node->self[side])
+				good = profile_claim(p, side, node->self[side]) &&
+				       profile_add_at(p, at[i], 0, side, node->self[side]);
+		}
+	}
+	free(at);
+	return good;
+}
+
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
 			     struct profile *p, unsigned int side, struct loaded *sum)
 {
+	bool keyed = f->shape.by.roots > 0 && (view_shows_frames(&f->view) || f->shape.by.roots > 1);
 	enum status status = STATUS_OK;
+	struct profile own = { 0 };
 	struct folded_reader r;
 
 	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
 	if (needs_capture(f))
 		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, needs_capture(f));
-	if (!folded_reader_init(&r, fd, taken, p, side))
+	if (keys_need_capture(&f->view))
+		cli_die(STATUS_USAGE, "%s: --by %s requires a capture, not folded text", name,
+			keys_need_capture(&f->view));
+	if (keyed && !profile_init(&own))
+		cli_no_memory();
+	if (!folded_reader_init(&r, fd, taken, keyed ? &own : p, side))
 		cli_no_memory();
 	if (f->columns == COLUMNS_GUESSED && folded_scan_looks_compared(taken))
 		f->columns = COLUMNS_TWO;
 	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
-	r.root_only = view_by_root(f->view.by);
+	r.root_only = !view_shows_frames(&f->view);
 	r.lines = f->lines;
 	r.batch = f->lines || f->full ? 0 : BATCH;
-	r.full = f->full;
+	r.full = keyed ? NULL : f->full;
 	r.budget = f->budget;
 	r.context = f->context;
 	if (folded_read(&r) < 0)
@@ -224,6 +260,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	sum->counts += r.two_columns ? 0 : r.samples;
 	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);
+	if (keyed && !move_stacks(f, p, &own))
+		cli_no_memory();
+	profile_release(&own);
 	return status;
 }
 
@@ -254,7 +293,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	struct slice taken = { start, operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
-	if (taken.n == 0 && !needs_capture(f)) {
+	if (taken.n == 0 && !needs_capture(f) && !keys_need_capture(&f->view)) {
 		cli_warn("%s: empty input, no sample in it", name);
 		sum->empty++;
 	} else if (folded_is_markup(taken)) {

@@ -20,7 +20,7 @@ static struct view view_of_all(const struct view *asked)
 	v.n_pids = v.n_tids = v.n_comms = v.n_groups = v.n_labels = 0;
 	v.wall = v.tid = true;
 	v.weight = WEIGHT_NS;
-	v.by = view_by_root(asked->by) ? BY_FUNCTION : asked->by;
+	v.n_keys = view_frame_keys(asked) ? asked->n_keys : 0;
 	v.modules = NULL;
 	v.moment_ns = 0;
 	return v;

@@ -1,13 +1,21 @@
 #include "common/export/changed.h"
 
+#include "common/profile/projection.h"
+
 #define COLUMNS(kind)                                                                                            \
 	kind "_a", kind "_b", kind "_a_percent", kind "_b_percent", kind "_change", kind "_low", kind "_high", \
 		kind "_p", kind "_q", kind "_seen"
 
-bool changed_init(struct rows *r, enum rows_format format)
+bool changed_init(struct rows *r, enum rows_format format, const char **columns, size_t n_keys)
 {
-	static const char *const columns[] = { "name", "changed", COLUMNS("flat"), COLUMNS("cum"), NULL };
+	static const char *const figures[] = { "changed", COLUMNS("flat"), COLUMNS("cum"), NULL };
 
+	_Static_assert(sizeof(figures) / sizeof(figures[0]) <= CHANGED_COLUMNS, "the columns have room");
+	if (n_keys < 2) {
+		n_keys = 1;
+		columns[0] = "name";
+	}
+	memcpy(columns + n_keys, figures, sizeof(figures));
 	return rows_init(r, format, columns);
 }
 
@@ -33,11 +41,14 @@ static void add_change(struct rows *r, const struct profile *p, const struct cha
 	rows_number(r, 100 * changes_detectable(c, change));
 }
 
-void changed_add(struct rows *r, const struct profile *p, const struct changes *c, const struct table_row *row)
+void changed_add(struct rows *r, const struct profile *p, const struct changes *c,
+		 const struct table_row *row, size_t n_keys)
 {
 	const struct changes_row *of = &c->by_label[row->label];
 
-	rows_text(r, profile_text(p, row->label));
+	for (size_t i = 0; i < (n_keys > 1 ? n_keys : 1); i++)
+		rows_text(r, n_keys > 1 ? projection_part(profile_text(p, row->label), (unsigned int)i) :
+					  profile_text(p, row->label));
 	rows_count(r, changes_significant(of));
 	add_change(r, p, c, row->flat, &of->flat);
 	add_change(r, p, c, row->cum, &of->cum);

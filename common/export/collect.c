@@ -478,7 +478,7 @@ static bool begin_segment(struct collect *c)
 /* Names the stacks of the segment, adds them to the traces and clears them. */
 static bool add_segment(struct collect *c)
 {
-	bool good = gather_names_init(&c->names, &c->capture, &c->s->names, GATHER_NAMES_FUNCTIONS) &&
+	bool good = gather_names_init(&c->names, &c->capture, &c->s->names, 1u << GATHER_NAMES_FUNCTIONS) &&
 		    gather_native_init(&c->native, &c->names, c->view->native) && begin_segment(c);
 
 	for (size_t i = 0; good && i < c->keys.n; i++) {

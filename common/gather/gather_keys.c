@@ -30,13 +30,13 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (v->container || v->by == BY_CONTAINER || v->origins)
+	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins)
 		k.cgroup = g->capture.processes[t->process].cgroup;
 	if (gather_keys_show_pid(v) || v->origins || t->comm == 0)
 		k.process = t->process;
 	if (gather_keys_show_tid(v) || gather_spreads(v))
 		k.thread = (uint32_t)r->thread;
-	if (gather_spreads(v) && r->cpu < UINT32_MAX - 1)
+	if ((gather_spreads(v) || view_has_key(v, BY_CPU)) && r->cpu < UINT32_MAX - 1)
 		k.cpu = (uint32_t)r->cpu + 1;
 	if (v->wall)
 		k.wait = (uint16_t)capture_wait(&g->capture, r->event);
@@ -286,7 +286,7 @@ static struct gather_key account_of(const struct gather *g, const struct gather_
 	bool all = v->origins && !v->origins->threads;
 	struct gather_key key = { .comm = k->comm, .wait = GATHER_KEYS_RAN };
 
-	if (all || v->container || v->by == BY_CONTAINER)
+	if (all || v->container || view_has_key(v, BY_CONTAINER))
 		key.cgroup = k->cgroup;
 	if (all || gather_keys_show_pid(v) || k->comm == 0)
 		key.process = k->process;

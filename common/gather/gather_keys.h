@@ -28,7 +28,7 @@ struct gather_key {
 	uint32_t user, kernel;
 	uint32_t slice;  /* of time. The struct has no padding: keys are compared as bytes */
 	uint32_t whole;  /* as in struct profile_moment */
-	uint32_t cpu;    /* the CPU + 1, if origins have threads; 0: unknown */
+	uint32_t cpu;    /* the CPU + 1, if origins have threads or the view shows it; 0: unknown */
 	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
 	uint16_t wait;   /* enum capture_wait, if the view shows it; or GATHER_KEYS_RAN */
 	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
@@ -67,12 +67,14 @@ static inline struct gather_key gather_keys_at(const struct gather *g, size_t i)
 /* Rows by process or thread show its ids, unless they must match another capture. */
 static inline bool gather_keys_show_pid(const struct view *v)
 {
-	return v->pid || v->tid || (!v->no_ids && (v->by == BY_PROCESS || v->by == BY_THREAD));
+	bool keyed = view_has_key(v, BY_PROCESS) || view_has_key(v, BY_THREAD);
+
+	return v->pid || v->tid || (!v->no_ids && keyed);
 }
 
 static inline bool gather_keys_show_tid(const struct view *v)
 {
-	return v->tid || (!v->no_ids && v->by == BY_THREAD);
+	return v->tid || (!v->no_ids && view_has_key(v, BY_THREAD));
 }
 
 #endif

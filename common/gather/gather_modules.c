@@ -10,6 +10,7 @@
 enum {
 	TAG = 0x01, /* begins a provisional label with a number; no final label begins with it */
 	TAG_SIZE = 1 + 4,
+	PART = '\t', /* separates the parts of a label, see gather_names.h */
 	DIRECTORIES = 16, /* path components tried to tell paths apart; then the whole path is used */
 	ID_DIGITS = 8,
 };
@@ -335,21 +336,43 @@ static void compare_ids(struct gather_modules *m, uint32_t *order)
 	}
 }
 
-void gather_modules_text(const struct gather_modules *m, struct slice label, struct buf *out)
+/* Returns the bytes of the label's first part. A number may contain any byte. */
+static size_t part_bytes(struct slice label)
+{
+	size_t tag = label.n >= TAG_SIZE && label.p[0] == TAG ? TAG_SIZE : 0;
+	const uint8_t *end = label.n > tag ? memchr(label.p + tag, PART, label.n - tag) : NULL;
+
+	return end ? (size_t)(end - label.p) : label.n;
+}
+
+static void append_part(const struct gather_modules *m, struct slice part, struct buf *out)
 {
 	const struct gather_module *it;
 	bool offset;
 
-	if (label.n < TAG_SIZE || label.p[0] != TAG) {
-		buf_bytes(out, label.p, label.n);
+	if (part.n < TAG_SIZE || part.p[0] != TAG) {
+		buf_bytes(out, part.p, part.n);
 		return;
 	}
-	it = &m->list[m->list[le32_load(label.p + 1)].group];
-	offset = label.n > TAG_SIZE && label.p[TAG_SIZE] == '+';
+	it = &m->list[m->list[le32_load(part.p + 1)].group];
+	offset = part.n > TAG_SIZE && part.p[TAG_SIZE] == '+';
 	buf_text(out, offset ? "[" : "");
 	buf_bytes(out, it->name.p, it->name.n);
-	buf_bytes(out, label.p + TAG_SIZE, label.n - TAG_SIZE);
+	buf_bytes(out, part.p + TAG_SIZE, part.n - TAG_SIZE);
 	buf_text(out, offset ? "]" : "");
+}
+
+void gather_modules_text(const struct gather_modules *m, struct slice label, struct buf *out)
+{
+	size_t n = part_bytes(label);
+
+	append_part(m, (struct slice){ label.p, n }, out);
+	while (n < label.n) {
+		buf_byte(out, PART);
+		label = (struct slice){ label.p + n + 1, label.n - n - 1 };
+		n = part_bytes(label);
+		append_part(m, (struct slice){ label.p, n }, out);
+	}
 }
 
 /* Gives labels with a number their name; returns false if out of memory. */

@@ -8,9 +8,9 @@
 #include "common/base/idmap.h"
 #include "common/profile/sanitize.h"
 
-bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, enum gather_names_style style)
+bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, unsigned int parts)
 {
-	*t = (struct gather_names){ .c = c, .p = p, .style = style, .n_runs = 1 };
+	*t = (struct gather_names){ .c = c, .p = p, .parts = parts, .n_runs = 1 };
 	idmap_init(&t->by_epoch);
 	idmap_init(&t->epochs);
 	t->by_frame = calloc(c->n_frames + 1, sizeof(*t->by_frame));
@@ -51,7 +51,7 @@ static bool push_name(struct gather_names *t, struct slice name, const char *suf
 {
 	buf_clear(&t->text);
 	sanitize_append(&t->text, name);
-	if (t->style == GATHER_NAMES_ANNOTATED || t->annotated)
+	if (t->annotated)
 		buf_text(&t->text, suffix);
 	return push_text(t);
 }
@@ -136,7 +136,7 @@ static bool push_place(struct gather_names *t, const struct capture_frame *f, co
 	if (offset && t->style != GATHER_NAMES_MODULES)
 		buf_printf(&t->text, "+0x%" PRIx64, place->offset);
 	buf_byte(&t->text, ']');
-	if ((t->style == GATHER_NAMES_ANNOTATED || t->annotated) && slice_is(file, "jit"))
+	if (t->annotated && slice_is(file, "jit"))
 		buf_text(&t->text, "_[j]");
 	return push_text(t);
 }
@@ -170,8 +170,31 @@ static bool push_line(struct gather_names *t, struct slice name, struct slice fi
 	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
 }
 
+static bool asks_source(const struct gather_names *t)
+{
+	return t->style == GATHER_NAMES_LINES || t->style == GATHER_NAMES_FILES;
+}
+
+/* Appends "file.c:12" or "file.c"; a file that is not known is empty. */
+static bool push_source(struct gather_names *t, struct slice file, uint32_t line, const char *suffix)
+{
+	bool lines = t->style == GATHER_NAMES_LINES;
+
+	if (file.n == 0)
+		return push_name(t, slice_of(lines ? "[no line]" : "[no file]"), suffix);
+	if (!t->full_paths)
+		file = source_base(file);
+	buf_clear(&t->line);
+	buf_bytes(&t->line, file.p, file.n);
+	if (lines && line)
+		buf_printf(&t->line, ":%" PRIu32, line);
+	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
+}
+
 static bool push_function(struct gather_names *t, const struct capture_symbol *s, const char *suffix)
 {
+	if (asks_source(t))
+		return push_source(t, capture_text(t->c, s->file), s->line, suffix);
 	return push_line(t, capture_text(t->c, s->name), capture_text(t->c, s->file), s->line, suffix);
 }
 
@@ -258,6 +281,8 @@ static bool push_kernel(struct gather_names *t, const struct capture_frame *f, c
 	}
 	if (s)
 		return push_symbol(t, s, "_[k]");
+	if (asks_source(t))
+		return push_source(t, (struct slice){ NULL, 0 }, 0, "_[k]");
 	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
 }
 
@@ -325,6 +350,8 @@ static bool push_lang(struct gather_names *t, const struct capture_frame *f)
 
 	if (t->style == GATHER_NAMES_LANGUAGES)
 		return push_name(t, slice_of(language_name(f->language)), "_[l]");
+	if (asks_source(t))
+		return push_source(t, script_of(t, f), function ? capture_lang_line(t->c, f) : 0, "_[l]");
 	if (t->style == GATHER_NAMES_MODULES && script_of(t, f).n)
 		return push_script(t, script_of(t, f));
 	if (!function || t->style == GATHER_NAMES_MODULES)
@@ -347,34 +374,87 @@ const struct capture_place *gather_names_place(const struct gather_names *t, uin
 	return at ? &t->c->places[at] : NULL;
 }
 
-static bool look_up_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+/* Appends the labels of the frame in the current style. */
+static bool push_part(struct gather_names *t, uint32_t frame, uint64_t epoch, bool *resolved)
 {
 	const struct capture_frame *f = &t->c->frames[frame];
 	const struct capture_symbol *s = gather_names_symbol(t, frame, epoch);
-	bool resolved = s && s->source != NAME_BOUNDS, good;
+	const struct capture_place *place = gather_names_place(t, frame, epoch);
+
+	*resolved = s && s->source != NAME_BOUNDS;
+	if (capture_is_lang(f)) {
+		*resolved = f->state == LANG_OK;
+		return push_lang(t, f);
+	}
+	if (t->style == GATHER_NAMES_LANGUAGES) {
+		*resolved = *resolved || (!f->process && capture_ksym(t->c, capture_lookup(f, f->address)));
+		return push_name(t, slice_of(f->process ? "native" : "kernel"), f->process ? "" : "_[k]");
+	}
+	if (!f->process)
+		return push_kernel(t, f, s, resolved);
+	if (t->style == GATHER_NAMES_MODULES)
+		return push_user_module(t, f, s, place);
+	if (s && s->source != NAME_BOUNDS)
+		return push_symbol(t, s, is_jit(s) ? "_[j]" : "");
+	if (asks_source(t))
+		return push_source(t, (struct slice){ NULL, 0 }, 0, "");
+	return s ? push_bounds(t, s, place) : push_place(t, f, place);
+}
+
+/* Returns the label of a level in a part: a module or a language is the same for all inlined functions. */
+static uint32_t label_at(const struct gather_names *t, const size_t *starts, unsigned int part, size_t level)
+{
+	size_t n = starts[part + 1] - starts[part];
+
+	return t->runs[starts[part] + (level < n ? level : n - 1)];
+}
+
+/* Replaces the parts from starts[0] on, level by level, with labels of all parts. */
+static bool join_parts(struct gather_names *t, const size_t *starts, unsigned int parts)
+{
+	size_t levels = 0, end = t->n_runs;
+
+	for (unsigned int part = 0; part < parts; part++)
+		levels = starts[part + 1] - starts[part] > levels ? starts[part + 1] - starts[part] : levels;
+	for (size_t level = 0; level < levels; level++) {
+		buf_clear(&t->text);
+		for (unsigned int part = 0; part < parts; part++) {
+			struct slice name = profile_text(t->p, label_at(t, starts, part, level));
+
+			if (part)
+				buf_byte(&t->text, GATHER_NAMES_PART);
+			buf_bytes(&t->text, name.p, name.n);
+		}
+		if (!push_text(t))
+			return false;
+	}
+	memmove(t->runs + starts[0], t->runs + end, levels * sizeof(*t->runs));
+	t->n_runs = starts[0] + levels;
+	return true;
+}
+
+static bool look_up_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+{
+	size_t starts[GATHER_NAMES_STYLES + 1];
+	unsigned int parts = 0;
+	bool resolved = false;
 
 	*at = (uint32_t)t->n_runs;
 	if (!run_push(t, 0))
 		return false;
-	if (capture_is_lang(f)) {
-		resolved = f->state == LANG_OK;
-		good = push_lang(t, f);
-	} else if (t->style == GATHER_NAMES_LANGUAGES) {
-		good = push_name(t, slice_of(f->process ? "native" : "kernel"), f->process ? "" : "_[k]");
-		resolved = resolved || (!f->process && capture_ksym(t->c, capture_lookup(f, f->address)));
-	} else if (!f->process) {
-		good = push_kernel(t, f, s, &resolved);
-	} else if (t->style == GATHER_NAMES_MODULES) {
-		good = push_user_module(t, f, s, gather_names_place(t, frame, epoch));
-	} else if (s && s->source == NAME_BOUNDS) {
-		good = push_bounds(t, s, gather_names_place(t, frame, epoch));
-	} else if (s) {
-		good = push_symbol(t, s, is_jit(s) ? "_[j]" : "");
-	} else {
-		good = push_place(t, f, gather_names_place(t, frame, epoch));
+	starts[0] = t->n_runs;
+	for (unsigned int style = 0; style < GATHER_NAMES_STYLES; style++) {
+		if (!(t->parts >> style & 1))
+			continue;
+		t->style = (enum gather_names_style)style;
+		if (!push_part(t, frame, epoch, &resolved))
+			return false;
+		starts[++parts] = t->n_runs;
 	}
+	if (parts > 1 && !join_parts(t, starts, parts))
+		return false;
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
-	return good;
+	return true;
 }
 
 /* Returns whether the frame can mean different things in different epochs. */

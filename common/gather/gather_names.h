@@ -3,7 +3,7 @@
  *
  *	struct gather_names t;
  *
- *	gather_names_init(&t, &capture, &profile, GATHER_NAMES_FUNCTIONS);
+ *	gather_names_init(&t, &capture, &profile, 1u << GATHER_NAMES_FUNCTIONS);
  *	if (!gather_names_epoch(&t, epoch, &number) ||
  *	    !gather_names_frame(&t, frame, epoch, number, &run)) ...out of memory...
  *	for (i = 0; i < run.n; i++)	// a function and, if asked for, the functions inlined into it
@@ -35,10 +35,18 @@
 
 enum gather_names_style {
 	GATHER_NAMES_FUNCTIONS,
-	GATHER_NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined, _[l] interpreted language */
 	GATHER_NAMES_MODULES,   /* the file that the code belongs to, instead of the function */
 	GATHER_NAMES_LANGUAGES, /* "python" and so on, "native" or "kernel" */
+	GATHER_NAMES_LINES,     /* "file.c:12"; "[no line]" if it is not known */
+	GATHER_NAMES_FILES,     /* "file.c"; "[no file]" */
+	GATHER_NAMES_STYLES,
 };
+
+/*
+ * Separates the parts of a label, if more than one style is asked for: "main", PART, "cc1". The parts are in
+ * the order of the styles. No name contains this character.
+ */
+#define GATHER_NAMES_PART '\t'
 
 /*
  * The most inlined functions shown at one address, half from the outer and half from the inner end. Compilers
@@ -56,7 +64,8 @@ struct gather_names_run {
 struct gather_names {
 	struct capture *c;
 	struct profile *p;
-	enum gather_names_style style;
+	unsigned int parts; /* the styles asked for, as bits */
+	enum gather_names_style style; /* that of the part being made */
 	struct timeline places, symbols;
 	uint32_t *runs; /* each run: 2 * number of labels + resolved, then the labels */
 	size_t n_runs, cap_runs;
@@ -68,14 +77,14 @@ struct gather_names {
 	bool inlined;    /* functions inlined into the one that the code belongs to */
 	bool lines;      /* the line of the source */
 	bool full_paths; /* the source file's full path, not its base name */
-	bool annotated;  /* also in other styles: the suffixes of GATHER_NAMES_ANNOTATED, "[ext4]_[k]" */
+	bool annotated;  /* suffixes: _[k] kernel, _[j] JIT code, _[i] inlined, _[l] interpreted language */
 	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see gather_modules.h. */
 	struct gather_modules *modules;
 	unsigned int side;
 };
 
 /* Returns false if out of memory; the object can be released even then. */
-bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, enum gather_names_style style);
+bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, unsigned int parts);
 void gather_names_release(struct gather_names *t);
 /* Sets *number to a small number, the same for the same epoch; returns false if out of memory. */
 bool gather_names_epoch(struct gather_names *t, uint64_t epoch, uint32_t *number);

@@ -69,14 +69,14 @@ static void append_container(const struct gather *g, const struct gather_key *k,
 	buf_release(&name);
 }
 
-static void append_label(const struct gather *g, struct buf *text)
+static void append_label(const struct gather *g, const char *key, struct buf *text)
 {
 	struct buf none = { 0 };
 	struct slice value;
-	bool there = capture_label(&g->capture, slice_of(g->view->label), &value);
+	bool there = capture_label(&g->capture, slice_of(key), &value);
 
 	if (!there || !value.n) {
-		buf_printf(&none, there ? "[empty %s]" : "[no %s]", g->view->label);
+		buf_printf(&none, there ? "[empty %s]" : "[no %s]", key);
 		value = buf_view(&none);
 	}
 	sanitize_append(text, value);
@@ -84,7 +84,36 @@ static void append_label(const struct gather *g, struct buf *text)
 	buf_release(&none);
 }
 
-/* Pushes the command, inside its container if asked for, or the thing that rows are by. */
+/* Appends the command, with the ids that are shown. */
+static void append_ids(const struct gather *g, const struct gather_key *k, bool pid, bool tid,
+		       struct buf *text)
+{
+	append_comm(g, k, text);
+	if (pid)
+		buf_printf(text, "-%" PRIu64, g->capture.processes[k->process].pid);
+	if (tid)
+		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
+}
+
+static void append_key(const struct gather *g, const struct gather_key *k, const struct view_key *key,
+		       struct buf *text)
+{
+	const struct view *v = g->view;
+
+	if (key->by == BY_CONTAINER)
+		append_container(g, k, text);
+	else if (key->by == BY_LABEL)
+		append_label(g, key->label, text);
+	else if (key->by == BY_CPU && k->cpu)
+		buf_printf(text, "CPU %" PRIu32, k->cpu - 1);
+	else if (key->by == BY_CPU)
+		buf_text(text, "[unknown CPU]");
+	else
+		append_ids(g, k, v->pid || v->tid || (!v->no_ids && key->by != BY_COMM),
+			   v->tid || (!v->no_ids && key->by == BY_THREAD), text);
+}
+
+/* Pushes the keys of the sample, and the command inside its container if asked for. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	if (g->view->container) {
@@ -93,17 +122,18 @@ static bool push_root(struct gather *g, struct stack *s, const struct gather_key
 		if (text->failed || !push_text(g, s, buf_view(text)))
 			return false;
 	}
+	for (size_t i = 0; i < g->view->n_keys; i++) {
+		if (g->view->keys[i].by <= BY_SYSCALL)
+			continue;
+		buf_clear(text);
+		append_key(g, k, &g->view->keys[i], text);
+		if (text->failed || !push_text(g, s, buf_view(text)))
+			return false;
+	}
+	if (!view_shows_frames(g->view))
+		return true;
 	buf_clear(text);
-	if (g->view->by == BY_CONTAINER)
-		append_container(g, k, text);
-	else if (g->view->by == BY_LABEL)
-		append_label(g, text);
-	else
-		append_comm(g, k, text);
-	if (gather_keys_show_pid(g->view))
-		buf_printf(text, "-%" PRIu64, g->capture.processes[k->process].pid);
-	if (gather_keys_show_tid(g->view))
-		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
+	append_ids(g, k, g->view->pid || g->view->tid, g->view->tid, text);
 	return !text->failed && push_text(g, s, buf_view(text));
 }
 
@@ -267,7 +297,7 @@ static bool add_stack(struct gather *g, struct gather_names *names, const struct
 		return false;
 	ends_count(g->sums.user, &g->capture, k->user, user.root, samples);
 	ends_count(g->sums.kernel, &g->capture, k->kernel, kernel.root, samples);
-	if (view_by_root(g->view->by))
+	if (!view_shows_frames(g->view))
 		s = outer; /* the frames were looked at only for the sums */
 	if (g->view->moment_ns && !mark_moment(g, s.node, k, weight))
 		return false;
@@ -276,11 +306,19 @@ static bool add_stack(struct gather *g, struct gather_names *names, const struct
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
 
-static enum gather_names_style style_of(const struct view *v)
+/* Returns the parts of a frame's label as bits by enum gather_names_style, of which none is annotated. */
+static unsigned int parts_of(const struct view *v)
 {
-	if (v->by == BY_MODULE || v->by == BY_LANGUAGE)
-		return v->by == BY_MODULE ? GATHER_NAMES_MODULES : GATHER_NAMES_LANGUAGES;
-	return v->annotate ? GATHER_NAMES_ANNOTATED : GATHER_NAMES_FUNCTIONS;
+	static const unsigned int styles[VIEW_FRAME_KEYS] = {
+		[BY_FUNCTION] = GATHER_NAMES_FUNCTIONS, [BY_MODULE] = GATHER_NAMES_MODULES,
+		[BY_LANGUAGE] = GATHER_NAMES_LANGUAGES, [BY_LINE] = GATHER_NAMES_LINES,
+		[BY_FILE] = GATHER_NAMES_FILES,
+	};
+	unsigned int kinds = v->parts ? v->parts : view_frame_keys(v), parts = 0;
+
+	for (unsigned int by = 0; by < VIEW_FRAME_KEYS; by++)
+		parts |= kinds >> by & 1 ? 1u << styles[by] : 0;
+	return parts ? parts : 1u << GATHER_NAMES_FUNCTIONS;
 }
 
 /* Returns whether the event still counts: the clock's may have come after one that stood in for it. */
@@ -360,7 +398,7 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 	struct gather_names names;
 	uint64_t *samples = NULL;
 	uint32_t *comms = NULL;
-	bool good = gather_names_init(&names, &g->capture, g->p, style_of(g->view));
+	bool good = gather_names_init(&names, &g->capture, g->p, parts_of(g->view));
 
 	names.inlined = g->view->inlined;
 	names.lines = g->view->lines;

@@ -310,7 +310,7 @@ static bool begin_names(struct script_writer *w)
 	if (w->named)
 		return true;
 	w->named = true;
-	w->failed = !gather_names_init(&w->names, &w->capture, &w->labels, GATHER_NAMES_FUNCTIONS) ||
+	w->failed = !gather_names_init(&w->names, &w->capture, &w->labels, 1u << GATHER_NAMES_FUNCTIONS) ||
 		    !gather_native_init(&w->native, &w->names, w->view->native) || w->failed;
 	w->names.inlined = true;
 	return !w->failed;

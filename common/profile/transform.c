@@ -7,7 +7,8 @@
 
 bool transform_asked(const struct transform *s)
 {
-	return s->norm || s->match || s->focus || s->exclude || s->base || s->collapse || s->reverse || s->min;
+	return s->norm || s->match || s->focus || s->exclude || s->base || s->by.asked || s->collapse ||
+	       s->reverse || s->min;
 }
 
 /*
@@ -125,6 +126,30 @@ static uint8_t match_name(const struct transform *s, const char *text)
 	return has;
 }
 
+/* Sets *name to the label without unstable numbers in its first part. */
+static bool strip_label(struct profile *to, uint32_t label, struct buf *text, uint32_t *name)
+{
+	struct slice all = profile_text(to, label), first = projection_part(all, 0);
+
+	buf_clear(text);
+	strip_numbers_append(text, first);
+	buf_bytes(text, all.p + first.n, all.n - first.n);
+	return !text->failed && profile_label(to, buf_view(text), name);
+}
+
+/* Finds the expressions that match the first part of the name. */
+static bool match_label(const struct transform *s, struct profile *to, struct buf *text, struct name *name)
+{
+	struct slice all = profile_text(to, name->label), first = projection_part(all, 0);
+
+	if (first.n < all.n) {
+		buf_clear(text);
+		buf_bytes(text, first.p, first.n);
+	}
+	name->has = match_name(s, first.n < all.n ? buf_cstr(text) : (const char *)all.p);
+	return first.n == all.n || !text->failed;
+}
+
 /* Tests only labels that frames have: a profile knows more labels than it shows. */
 static struct name *match_names(const struct step *st)
 {
@@ -140,13 +165,9 @@ static struct name *match_names(const struct step *st)
 		if (name->has)
 			continue;
 		name->label = label;
-		if (st->s->norm) {
-			buf_clear(&text);
-			strip_numbers_append(&text, profile_text(to, label));
-			good = !text.failed && profile_label(to, buf_view(&text), &name->label);
-		}
-		if (good)
-			name->has = match_name(st->s, (const char *)profile_text(to, name->label).p);
+		if (st->s->norm)
+			good = strip_label(to, label, &text, &name->label);
+		good = good && match_label(st->s, to, &text, name);
 	}
 	buf_release(&text);
 	if (!good) {
@@ -162,7 +183,8 @@ static bool has_weight(const struct profile_node *node)
 }
 
 /* Sets, by node, the flags of its stack, and in live whether weight that counts is here or below. */
-static void match_stacks(const struct step *st, const struct name *names, uint8_t *has, bool *live)
+static void match_stacks(const struct step *st, const struct name *names, const uint32_t *depth,
+			 uint8_t *has, bool *live)
 {
 	const struct profile *from = st->from;
 	const struct transform *s = st->s;
@@ -172,7 +194,7 @@ static void match_stacks(const struct step *st, const struct name *names, uint8_
 	for (size_t i = 1; i < from->n; i++) {
 		const struct profile_node *node = &from->nodes[i];
 
-		has[i] = has[node->parent] | names[node->label].has;
+		has[i] = depth[i] > s->by.roots ? has[node->parent] | names[node->label].has : 0;
 		live[i] = has_weight(node) && (has[i] & (wanted | HAS_EXCLUDED)) == wanted;
 		st->map[i] = live[i];
 	}
@@ -183,15 +205,21 @@ static void match_stacks(const struct step *st, const struct name *names, uint8_
 /*
  * Builds the tree of the stacks that are left, with their new names. map is 1 if a node's own weight counts.
  */
-static bool grow_chosen(struct step *st, const struct name *names, const uint8_t *has, const bool *live, uint32_t *at)
+static bool grow_chosen(struct step *st, const struct name *names, const uint32_t *depth, const uint8_t *has,
+			const bool *live, uint32_t *at)
 {
 	for (size_t i = 1; i < st->from->n; i++) {
 		const struct profile_node *node = &st->from->nodes[i];
-		uint32_t label = names[node->label].label, parent = at[node->parent];
+		bool root = depth[i] <= st->s->by.roots;
+		uint32_t label = root ? node->label : names[node->label].label, parent = at[node->parent];
 
-		if (!live[i] || (st->s->base && !(has[i] & HAS_BASE)))
+		if (!live[i])
 			continue;
-		if (st->s->collapse && parent && st->to->nodes[parent].label == label)
+		if (st->s->base && !root && !(has[i] & HAS_BASE)) {
+			at[i] = parent;
+			continue;
+		}
+		if (st->s->collapse && !st->s->by.asked && parent && st->to->nodes[parent].label == label)
 			at[i] = parent;
 		else if (!profile_child(st->to, parent, label, &at[i]))
 			return false;
@@ -207,12 +235,16 @@ static bool choose(struct step *st)
 	uint32_t *at = calloc(n, sizeof(*at));
 	uint8_t *has = calloc(n, sizeof(*has));
 	bool *live = calloc(n, sizeof(*live));
-	bool good = names && at && has && live;
+	uint32_t *depth = calloc(n, sizeof(*depth));
+	bool good = names && at && has && live && depth;
 
+	for (size_t i = 1; good && i < n; i++)
+		depth[i] = depth[st->from->nodes[i].parent] + 1;
 	if (good) {
-		match_stacks(st, names, has, live);
-		good = grow_chosen(st, names, has, live, at);
+		match_stacks(st, names, depth, has, live);
+		good = grow_chosen(st, names, depth, has, live, at);
 	}
+	free(depth);
 	free(names);
 	free(at);
 	free(has);
@@ -220,14 +252,50 @@ static bool choose(struct step *st)
 	return good;
 }
 
+static bool project(struct step *st)
+{
+	struct projection by = st->s->by;
+
+	by.cut = st->s->base != NULL;
+	st->to->stack_max = by.stack_max;
+	return projection_apply(&by, st->from, st->to, st->map, st->s->collapse);
+}
+
+/* Puts the outermost frames that are keys where they were. left: how many. */
+static bool keep_roots(struct step *st, uint32_t node, size_t left, uint32_t *to)
+{
+	const struct profile_node *nodes = st->from->nodes;
+	uint32_t depth = 0;
+
+	for (uint32_t at = node; at; at = nodes[at].parent)
+		depth++;
+	*to = 0;
+	for (size_t i = 0; i < left && i < depth; i++) {
+		uint32_t at = node;
+
+		for (size_t up = depth - 1; up > i; up--)
+			at = nodes[at].parent;
+		if (!profile_child(st->to, *to, nodes[at].label, to))
+			return false;
+	}
+	return true;
+}
+
 static bool reverse(struct step *st)
 {
 	const struct profile_node *nodes = st->from->nodes;
+	size_t kept = st->s->by.asked ? projection_outermost(&st->s->by) : 0;
 
 	for (size_t i = 1; i < st->from->n; i++) {
+		size_t depth = 0;
+
 		if (!has_weight(&nodes[i]))
 			continue;
-		for (uint32_t at = (uint32_t)i; at; at = nodes[at].parent) {
+		for (uint32_t at = (uint32_t)i; kept && at; at = nodes[at].parent)
+			depth++;
+		if (!keep_roots(st, (uint32_t)i, kept, &st->map[i]))
+			return false;
+		for (uint32_t at = (uint32_t)i; at && (!kept || depth-- > kept); at = nodes[at].parent) {
 			if (!profile_child(st->to, st->map[i], nodes[at].label, &st->map[i]))
 				return false;
 		}
@@ -274,6 +342,9 @@ bool transform_apply(const struct transform *s, struct profile *p)
 
 	first.reverse = false;
 	first.min = 0;
-	return (!transform_asked(&first) || take_step(s, p, choose)) && (!s->reverse || take_step(s, p, reverse)) &&
+	first.by.asked = false;
+	first.collapse = s->collapse && !s->by.asked;
+	return (!transform_asked(&first) || take_step(s, p, choose)) &&
+	       (!s->by.asked || take_step(s, p, project)) && (!s->reverse || take_step(s, p, reverse)) &&
 	       (!s->min || take_step(s, p, thin));
 }

@@ -5,7 +5,8 @@
  *
  *	if (!transform_apply(&s, &profile)) ...out of memory...
  *
- * The transformations happen in the order of the members. Each works on the names that the step before has
+ * The transformations happen in the order of the members. Roots that are keys stay outermost. Each works on the
+ * names that the step before has
  * left, so regular expressions see names without unstable numbers if norm is set. Afterwards the tree has no
  * node without weight below it, nodes have new numbers, and moments (profile.h) have moved along. Both sides
  * of a comparison are transformed alike.
@@ -16,6 +17,7 @@
 #include <regex.h>
 
 #include "common/profile/profile.h"
+#include "common/profile/projection.h"
 
 /* The name of the node that holds all that --min takes out of one place. */
 #define TRANSFORM_OTHER "[other]"
@@ -30,6 +32,11 @@ struct transform {
 	const regex_t *match, *focus, *exclude;
 	/* stacks begin at their outermost frame of this name; stacks without it are left out */
 	const regex_t *base;
+	/*
+	 * Keys to show the stacks by. The steps above look at the stacks as they are: at no root that is a
+	 * key, and only at the first part of a label.
+	 */
+	struct projection by;
 	bool collapse;       /* merges a frame into an equal one before it */
 	bool reverse;        /* puts the innermost frame first */
 	/*

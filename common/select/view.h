@@ -20,17 +20,30 @@ struct gather_modules;
 struct origins;
 struct reasons;
 
+/* The first ones name frames; those from BY_SYSCALL on belong to a sample as a whole. */
 enum view_by {
 	BY_FUNCTION,
 	BY_MODULE,
 	BY_LANGUAGE,
+	BY_LINE,
+	BY_FILE,
+	BY_SYSCALL, /* found in the names of the frames, see projection.h */
 	BY_PROCESS,
 	BY_THREAD,
+	BY_COMM,
+	BY_CPU,
 	BY_CONTAINER,
 	BY_LABEL,
 	BY_WAKER,
 	BY_CULPRIT,
 };
+enum { VIEW_KEYS = 8, VIEW_FRAME_KEYS = BY_SYSCALL }; /* most keys; number of kinds that name frames */
+
+struct view_key {
+	enum view_by by;
+	const char *label; /* BY_LABEL: "service" */
+};
+
 /* Which machine frames are shown in stacks of interpreted languages; see gather_native.h. */
 enum view_native { NATIVE_LIB, NATIVE_ALL, NATIVE_NONE };
 enum view_blame { BLAME_NOT, BLAME_CHAINS, BLAME_WAKERS, BLAME_CULPRITS }; /* see blame.h */
@@ -80,15 +93,21 @@ struct view {
 	/* If set, moments record their origin, and slices are aligned to the wall clock; see origin.h. */
 	struct origins *origins;
 	/* How frames are named. */
-	enum view_by by;
+	struct view_key keys[VIEW_KEYS];
+	size_t n_keys; /* 0: by function */
+	/*
+	 * Keys of a sample become outermost frames. The command and its frames follow if a key names frames,
+	 * or if whole is set.
+	 */
+	bool whole;
+	unsigned int parts; /* the parts of a frame's label, as bits by enum view_by; 0: as the keys say */
 	enum view_native native;
-	const char *label; /* BY_LABEL: "service" */
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
 	bool no_ids;     /* BY_PROCESS and BY_THREAD: the command alone, to match other captures */
 	/* An outermost frame: the container's short id, or the cgroup's path if it has none. */
 	bool container;
 	bool delimiter;  /* a frame "-" between user and kernel */
-	bool annotate;   /* see GATHER_NAMES_ANNOTATED in gather_names.h */
+	bool annotate;   /* see annotated in gather_names.h */
 	bool inlined, lines, full_paths; /* see struct gather_names in gather_names.h */
 	struct gather_modules *modules; /* if set, keeps files of one base name apart (gather_modules.h) */
 	struct reasons *reasons; /* if set, innermost frames without a name are counted; see reason.h */
@@ -108,10 +127,39 @@ static inline bool view_has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-/* Returns whether a view by this shows only the root frame. */
-static inline bool view_by_root(enum view_by by)
+static inline bool view_has_key(const struct view *v, enum view_by by)
 {
-	return by != BY_FUNCTION && by != BY_MODULE && by != BY_LANGUAGE;
+	for (size_t i = 0; i < v->n_keys; i++) {
+		if (v->keys[i].by == by)
+			return true;
+	}
+	return v->n_keys == 0 && by == BY_FUNCTION;
+}
+
+/* Returns the kinds of keys that name frames, as bits by enum view_by. */
+static inline unsigned int view_frame_keys(const struct view *v)
+{
+	unsigned int kinds = v->n_keys ? 0 : 1u << BY_FUNCTION;
+
+	for (size_t i = 0; i < v->n_keys; i++)
+		kinds |= v->keys[i].by < BY_SYSCALL ? 1u << v->keys[i].by : 0;
+	return kinds;
+}
+
+/* Returns how many outermost frames a gatherer makes of keys. */
+static inline size_t view_roots(const struct view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_keys; i++)
+		n += v->keys[i].by > BY_SYSCALL;
+	return n;
+}
+
+/* Returns whether the command and its frames are in the stacks. */
+static inline bool view_shows_frames(const struct view *v)
+{
+	return v->whole || view_frame_keys(v) || view_has_key(v, BY_SYSCALL);
 }
 
 #endif

@@ -116,7 +116,8 @@ else
 	skip "sqlite" "sqlite3 is not installed"
 fi
 
-for o in '-o xml' '-o tsv --sorted' '-o tsv -T' '-o tsv --interval 0' '--interval 5' '-o tsv --max-line 300' '--sorted --by process' '--by line'; do
+for o in '-o xml' '-o tsv --sorted' '-o tsv -T' '-o tsv --interval 0' '--interval 5' '-o tsv --max-line 300' \
+	'--sorted --by process' '--by place'; do
 	status "$o is usage" 2 cprof-fold $o "$tmp/a.bin"
 done
 status "the disk is full" 1 sh -c "cprof-fold -o tsv $tmp/a.bin >/dev/full"

@@ -117,7 +117,8 @@ ok "DuckDB reads them" env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb
 	"functions('all.tsv', $times, host_ := 'beta')" table
 folded alpha.sym beta.sym gamma.sym; same "  all of it" want all
 folded --label service=shop --in /docker/1 --from $since --to $before alpha.sym beta.sym gamma.sym; same "  some seconds of a service's container" want some
-cprof-top -n 0 --from $since --to $before beta.sym 2>/dev/null | sed -n 's/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1	\2	\3/p' | sort >want
+folded --from $since --to $before beta.sym
+cprof-top -n 0 want 2>/dev/null | sed -n 's/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1	\2	\3/p' | sort >rows; mv rows want
 sort table >got
 same "  and the functions of a host are cprof-top's" want got
 

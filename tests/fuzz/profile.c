@@ -183,13 +183,16 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static const struct view views[] = {
-		{ .by = BY_FUNCTION },
+		{ .keys = { { BY_FUNCTION } }, .n_keys = 1 },
 		{ .inlined = true },
 		{ .lines = true, .annotate = true },
 		{ .inlined = true, .lines = true, .full_paths = true, .annotate = true, .container = true,
 		  .truncated = true },
-		{ .by = BY_MODULE, .inlined = true },
-		{ .by = BY_LANGUAGE, .annotate = true },
+		{ .keys = { { BY_MODULE } }, .n_keys = 1, .inlined = true },
+		{ .keys = { { BY_THREAD }, { BY_CPU }, { BY_LINE } }, .n_keys = 3, .inlined = true },
+		{ .parts = 1u << BY_FUNCTION | 1u << BY_MODULE | 1u << BY_FILE, .inlined = true,
+		  .annotate = true },
+		{ .keys = { { BY_LANGUAGE } }, .n_keys = 1, .annotate = true },
 		{ .native = NATIVE_ALL, .lines = true },
 		{ .native = NATIVE_NONE },
 	};

@@ -1,0 +1,31 @@
+/*
+ * --by: the keys that rows or outermost frames are by, and how stacks are shown by them.
+ *
+ *	keys_parse(&filters, "thread,function");
+ *	keys_check(&filters);			// after the last option
+ *	keys_things(&filters.view)		// "rows"
+ */
+#ifndef CPROF_CMD_KEYS_H
+#define CPROF_CMD_KEYS_H
+
+#include "cmd/shared/filters.h"
+
+/* Parses the argument of --by. An invalid one is a usage error. */
+void keys_parse(struct filters *f, const char *argument);
+/* Sets the view and the projection of the shape for the keys and the other options. */
+void keys_check(struct filters *f);
+/*
+ * Leaves out the modules of functions that are no column. Call it before the profile is transformed, if some
+ * stacks have no modules.
+ */
+void keys_forget_modules(struct filters *f);
+/* Returns the number of columns that the keys take in a table, at least 1. */
+size_t keys_columns(const struct view *v);
+/* Returns the name of a column, "thread" or "label.zone". */
+const char *keys_name(const struct view *v, size_t column);
+/* Returns the things that rows stand for: "functions", "threads"; "rows" if there are several keys. */
+const char *keys_things(const struct view *v);
+/* Returns the first key that folded text cannot answer, or NULL. */
+const char *keys_need_capture(const struct view *v);
+
+#endif
