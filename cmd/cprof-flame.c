@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/shared/captions.h"
 #include "cmd/shared/filters.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/losses.h"
@@ -98,6 +99,7 @@ struct settings {
 	struct changes_setup setup;
 	struct search search;
 	struct origins origins;
+	struct captions captions;
 	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned; lent to the picture */
 };
 
@@ -225,6 +227,18 @@ static void take_lanes(struct settings *s, const char *text)
 		}
 	}
 	cli_usage("invalid --lanes \"%s\" (expected thread, process, container, cpu or none)", text);
+}
+
+/* Notes a filter for the subtitle, as it was given. */
+static void note_filter(struct settings *s, int c)
+{
+	char name[40];
+
+	if (c < FILTER_PID)
+		snprintf(name, sizeof(name), "-%c", c);
+	else
+		snprintf(name, sizeof(name), "--%s", option_name(c));
+	captions_note(&s->captions, name, optarg);
 }
 
 static void take_option(struct filters *f, struct settings *s, int c)
@@ -464,14 +478,14 @@ static void finish_settings(struct settings *s, struct filters *f, struct profil
 
 	set_up_tests(s, p, &f->view, sides);
 	filters_settle(f, p, s->pic.sides, 0);
+	captions_find(&s->captions, p, &f->view);
 	f->shape.reverse = reverse && s->svg;
 	filters_shape(f, p);
 	if (reverse)
 		picture_option(&s->pic, "reverse", "1");
 	if (s->pic.inverted)
 		picture_option(&s->pic, "inverted", "1");
-	if (!s->pic.title)
-		s->pic.title = s->pic.sides > 1 ? "Differential Flame Graph" : "Flame Graph";
+	captions_put(&s->captions, &s->pic, sides, p, &f->view);
 	s->pic.unit = f->view.weight == WEIGHT_SAMPLES && s->pic.look.countname ? s->pic.look.countname : view_unit(&f->view);
 	add_ledgers(s, f, sides);
 }
@@ -482,6 +496,7 @@ static void release_settings(struct settings *s)
 		free(s->texts[i]);
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		free(s->sides[side]);
+	captions_release(&s->captions);
 	search_release(&s->search);
 	origins_release(&s->origins);
 	buf_release(&s->sources);
@@ -519,6 +534,8 @@ int main(int argc, char **argv)
 	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
+		else
+			note_filter(&s, c);
 	}
 	check_flame(&s, &f, argc - optind);
 	result_open(argv + optind);

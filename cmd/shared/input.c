@@ -58,6 +58,8 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 			sum->sums.languages[i][state] += s->languages[i][state];
 	}
 	sum->sums.counted = sum->sums.counted || s->counted;
+	for (size_t i = 0; i < DOINGS; i++)
+		sum->sums.doing[i] += s->doing[i];
 	for (size_t i = 0; i < ENDS; i++) {
 		sum->sums.user[i] += s->user[i];
 		sum->sums.kernel[i] += s->kernel[i];
@@ -323,6 +325,7 @@ struct gathering {
 	const struct view *view;
 	const struct operand_watch *watch;
 	struct filters *f;
+	struct about *about;
 };
 
 static bool begin_gathering(void *context)
@@ -341,6 +344,8 @@ static const char *gather_record(void *context, const struct record *r)
 		it->watch->see(it->watch->context, &it->g, r);
 	if (it->f->also) /* both find the same wrong */
 		it->f->also->record(it->f->also->context, r);
+	if (r->type == RECORD_SEGMENT)
+		about_take(it->about, &it->g.capture);
 	return gather_apply(&it->g, r);
 }
 
@@ -371,6 +376,7 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	const struct operand_taker *also = it->f->also;
 	bool good = gather_finish(&it->g) && (!also || also->end(also->context, totals, sums));
 
+	about_take(it->about, &it->g.capture);
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);
 	*sums = it->g.sums;
@@ -421,7 +427,8 @@ static enum status load_blame(struct filters *f, const char *path, struct profil
 enum status operand_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum)
 {
-	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f };
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f,
+				.about = &sum->about };
 	struct operand_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;

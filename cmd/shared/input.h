@@ -10,6 +10,7 @@
 #ifndef CPROF_CMD_INPUT_H
 #define CPROF_CMD_INPUT_H
 
+#include "cmd/shared/about.h"
 #include "cmd/shared/cli.h"
 #include "cmd/shared/filters.h"
 #include "common/folded/folded.h"
@@ -22,6 +23,7 @@ struct loaded {
 	uint64_t good, empty;    /* operands of a valid kind, whole or cut; operands of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
+	struct about about;
 };
 
 /* Callbacks of live.c, which follows a capture while it is read. */

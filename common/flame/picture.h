@@ -41,6 +41,7 @@ struct picture {
 	const struct verdicts *verdicts;  /* if sides is 2 */
 	const struct heatmap_data *moments;    /* for the heat map; NULL: none */
 	const char *title, *subtitle;
+	const char *tab;                  /* title of the browser's tab; NULL: title */
 	const char *unit;                 /* "samples" or "ns" */
 	const char *names[PROFILE_SIDES]; /* names of the sides, if there are two */
 	struct look look;
@@ -60,7 +61,10 @@ void picture_fact(struct picture *pic, const char *name, const char *value);
  * out of memory.
  */
 void picture_option(struct picture *pic, const char *name, const char *value);
-/* Returns the option's last value, or NULL. Valid until picture_release. */
+/*
+ * Returns the option's last value, or NULL. Valid until picture_release. "summary" is the ledger in one line,
+ * "caution" a warning about few samples, "samples" their number; it is 0 if weights are not estimated.
+ */
 const char *picture_get(const struct picture *pic, const char *name);
 void picture_release(struct picture *pic);
 

@@ -364,8 +364,17 @@ static void append_legend(struct drawing *d, double y)
 static double append_ledger(struct drawing *d, double y)
 {
 	double size = d->pic->look.fontsize - 1, x = PAD, right = d->pic->look.width - PAD;
+	static const char *const first[] = { "summary", "caution" };
 	struct buf text = { 0 };
 
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		const char *words = picture_get(d->pic, first[i]);
+
+		if (!words)
+			continue;
+		append_words(d->out, PAD, y, i ? "caution" : "summary", slice_of(words), size + 1);
+		y += size * 1.5;
+	}
 	for (size_t i = 0; i < d->pic->n_facts; i++) {
 		double wide;
 
@@ -439,12 +448,13 @@ static void append_head(struct drawing *d, double height)
 	else
 		buf_text(out, "class=\"sheet\" width=\"100%\"");
 	buf_printf(out, " viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", look->width, height);
-	markup_escape(out, slice_of(d->pic->title));
+	markup_escape(out, slice_of(d->pic->tab ? d->pic->tab : d->pic->title));
 	buf_text(out, "</title>\n<style>\ntext { font-family: ");
 	markup_escape(out, slice_of(look->fonttype));
 	buf_printf(out, "; font-size: %.4gpx; fill: #1b1d21; white-space: pre; }\n", look->fontsize);
 	buf_printf(out, ".title { font-size: %.4gpx; font-weight: 600; }\n.small { font-size: %.4gpx; fill: #5b626b; }\n",
 		   look->fontsize + 5, look->fontsize - 1);
+	buf_text(out, ".caution { font-weight: 600; }\n");
 	buf_text(out, "g:hover > rect:first-of-type { stroke: #101318; }\n.pale rect { opacity: 0.3; }\n");
 	buf_text(out, ".sheet { height: auto; }\n");
 	if (!look->background)

@@ -27,12 +27,25 @@
 #include "common/select/run_spans.h"
 #include "common/select/view.h"
 
+/* The activity of a thread at a sample: it ran in user or kernel code, or waited. */
+enum gather_doing {
+	DOING_USER,
+	DOING_KERNEL,
+	DOING_UNNAMED,   /* ran in code without a name, of either kind */
+	DOING_UNSAMPLED, /* ran, by the recorded run time, and was not sampled */
+	DOING_SLEEPING,  /* the waits have the order of enum capture_wait */
+	DOING_UNINTERRUPTIBLE,
+	DOING_QUEUED,
+	DOINGS,
+};
+
 /* Sums over the records seen, in samples whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
 	/* stacks of each half, by how they ended; only samples that have the half */
 	uint64_t user[ENDS], kernel[ENDS];
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
+	uint64_t doing[DOINGS];    /* the weight, in the view's unit, by what the thread did */
 	/* frames of languages in the samples' stacks, shown or not; by enum language and enum lang_state */
 	uint64_t languages[LANGUAGES][LANG_STATES];
 	/* some samples weighed the events that they stand for; see WEIGHT_EVENTS */

@@ -274,11 +274,21 @@ static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key
 	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
 }
 
+static enum gather_doing doing_of(const struct gather_key *k, bool resolved)
+{
+	if (k->wait == GATHER_KEYS_RAN)
+		return DOING_UNSAMPLED;
+	if (k->wait != CAPTURE_RUNS)
+		return (enum gather_doing)(DOING_SLEEPING + k->wait - CAPTURE_SLEEPS);
+	return !resolved ? DOING_UNNAMED : k->kernel >= NODE_FIRST ? DOING_KERNEL : DOING_USER;
+}
+
 static bool add_stack(struct gather *g, struct gather_names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text, uint32_t *leaf)
 {
 	struct half user, kernel;
 	struct stack s = { 0 }, outer;
+	bool resolved;
 
 	if (!push_root(g, &s, k, text))
 		return false;
@@ -292,8 +302,10 @@ static bool add_stack(struct gather *g, struct gather_names *names, const struct
 		return false;
 	if (!push_wait(g, &s, k->wait))
 		return false;
+	resolved = (k->kernel >= NODE_FIRST ? kernel : user).resolved;
 	g->sums.samples += samples;
-	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved && !count_unresolved(g, names, k, samples))
+	g->sums.doing[doing_of(k, resolved)] += weight;
+	if (!resolved && !count_unresolved(g, names, k, samples))
 		return false;
 	ends_count(g->sums.user, &g->capture, k->user, user.root, samples);
 	ends_count(g->sums.kernel, &g->capture, k->kernel, kernel.root, samples);

@@ -47,6 +47,9 @@ class App extends Acts {
 		const line = ([label, value]) => make('div', '', cell('dt', label), cell('dd', value));
 		el('ledger').replaceChildren(...p.ledger.map(line));
 		document.body.classList.remove('bare');
+		el('summary').textContent = shown(p.options.get('summary') || 'Ledger');
+		el('account').hidden = p.ledger.length === 0 && !p.options.get('summary');
+		el('account').open = false;
 		const [before, after] = document.querySelectorAll('[data-act=before], [data-act=after]');
 		if (p.sides === 2)
 			[before.title, after.title] = p.names.map((name) => `Width: share of ${shown(name)} (w)`);
@@ -295,6 +298,19 @@ class App extends Acts {
 		return facts;
 	}
 
+	// Returns the 95 % intervals of a box's shares, as a fact; none if the number of samples is not known.
+	intervals(box) {
+		const n = this.samples(), sum = this.w.sum[0];
+		if (!(n > 0 && sum > 0 && box.parent))
+			return [];
+		const say = (of) => {
+			const [low, high] = intervalOf(n * Math.min(1, box[of][0] / sum), n);
+			return `${of} ${(100 * low).toFixed(2)} to ${(100 * high).toFixed(2)} %`;
+		};
+		const own = box.self[0] > 0 && box.self[0] !== box.total[0];
+		return [['95 % interval', own ? `${say('total')}, ${say('self')}` : say('total')]];
+	}
+
 	kindOf(box) {
 		return this.p.kinds || this.p.kind[box.label] > 4 ? KIND_NAMES[this.p.kind[box.label]] : '';
 	}
@@ -310,7 +326,7 @@ class App extends Acts {
 			return;
 		}
 		const list = make('dl', '');
-		for (const [label, value] of this.facts(one.box))
+		for (const [label, value] of [...this.facts(one.box), ...this.intervals(one.box)])
 			list.append(make('dt', '', label), make('dd', '', value));
 		const name = shown(this.p.name(one.box.label).slice(0, 700));
 		tip.replaceChildren(make('b', '', name), make('span', 'dim', this.kindOf(one.box)), list);
@@ -375,6 +391,13 @@ class App extends Acts {
 				button.setAttribute('aria-pressed', String(on.includes(button.dataset.act)));
 	}
 
+	// Few samples are a weak basis, also in a range of time of a long capture.
+	showCaution() {
+		const { p } = this, words = cautionOf(this.samples()) || (p.sides === 2 && p.options.get('caution')) || '';
+		el('caution').textContent = words && words[0].toUpperCase() + words.slice(1);
+		el('caution').hidden = words === '';
+	}
+
 	showLegend() {
 		const { p, seen: w, palette } = this, list = [];
 		const add = (colour, className, text, share) => {
@@ -400,6 +423,7 @@ class App extends Acts {
 			}
 		}
 		el('legend').replaceChildren(...list);
+		this.showCaution();
 	}
 }
 

@@ -78,10 +78,11 @@ static bool append_data(struct buf *out, const struct picture *pic)
 }
 
 /* A page needs those before HEADING. */
-enum part { TITLE, STYLE, SCRIPT, DATA, HEADING, SUBTITLE, LEDGER, SOURCES, PARTS };
+enum part { TITLE, STYLE, SCRIPT, DATA, HEADING, SUBTITLE, SUMMARY, LEDGER, SOURCES, PARTS };
 
 static const char *const marks[PARTS] = { "<!--TITLE-->", "<!--STYLE-->", "<!--SCRIPT-->", "<!--DATA-->",
-					    "<!--HEADING-->", "<!--SUBTITLE-->", "<!--LEDGER-->", "<!--SOURCES-->" };
+					    "<!--HEADING-->", "<!--SUBTITLE-->", "<!--SUMMARY-->", "<!--LEDGER-->",
+					    "<!--SOURCES-->" };
 
 /* The ledger as text, for viewers that run no scripts. */
 static void append_ledger(struct buf *out, const struct picture *pic)
@@ -97,9 +98,11 @@ static void append_ledger(struct buf *out, const struct picture *pic)
 
 static bool append_part(struct buf *out, const struct picture *pic, enum part part)
 {
+	const char *summary;
+
 	switch (part) {
 	case TITLE:
-		markup_escape(out, slice_of(pic->title));
+		markup_escape(out, slice_of(pic->tab ? pic->tab : pic->title));
 		return true;
 	case STYLE:
 		return append_file(out, page_css, page_css_end);
@@ -110,6 +113,10 @@ static bool append_part(struct buf *out, const struct picture *pic, enum part pa
 		return true;
 	case SUBTITLE:
 		markup_escape(out, slice_of(pic->subtitle ? pic->subtitle : ""));
+		return true;
+	case SUMMARY:
+		summary = picture_get(pic, "summary");
+		markup_escape(out, slice_of(summary ? summary : "Ledger"));
 		return true;
 	case LEDGER:
 		append_ledger(out, pic);

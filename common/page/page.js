@@ -413,6 +413,12 @@ class Page {
 		return box.total[1] === 0 && box.total[0] > 0 ? 'gone' : box.total[0] === 0 && box.total[1] > 0 ? 'new' : '';
 	}
 
+	// Returns the number of samples shown, for intervals; 0 if it is not known.
+	samples() {
+		const { p, w, all } = this, n = Number(p.options.get('samples') || 0);
+		return p.sides === 1 && all.sum[0] > 0 ? n * w.sum[0] / all.sum[0] : 0;
+	}
+
 	// ---- actions
 
 	zoom(box) {

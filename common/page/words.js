@@ -53,6 +53,24 @@ function sayPoints(change) {
 	return Math.abs(p) < 0.005 ? '0.00' : `${p > 0 ? '+' : '−'}${Math.abs(p).toFixed(2)}`;
 }
 
+// The 95 % interval of a share, k of n samples, as that of cprof-top --ci: E. B. Wilson's.
+function intervalOf(k, n) {
+	const z2 = 1.959963984540054 ** 2, share = k / n, whole = 1 + z2 / n;
+	const middle = (share + z2 / (2 * n)) / whole;
+	const half = Math.sqrt(z2 * share * (1 - share) / n + z2 * z2 / (4 * n * n)) / whole;
+	return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+const FEW = 100; // samples, as in cmd/shared/summary.c
+
+function cautionOf(n) {
+	if (!(n >= 0.5 && n < FEW))
+		return '';
+	const [low, high] = intervalOf(n / 2, n), points = (100 * (high - low) / 2).toFixed(0);
+	const samples = n < 1.5 ? '1 sample' : `${sayCount(n)} samples`;
+	return `only ${samples}: shares may be off by ${points} points (95 %)`;
+}
+
 // Ignores case unless there is a capital. A capital after a backslash is a character class.
 function regexOf(text) {
 	const flags = /[A-Z]/.test(text.replace(/\\./g, '')) ? '' : 'i';

@@ -31,10 +31,10 @@ b;new 0 1 0 1 0
 X
 block boxes "$tmp/ab.html" >"$tmp/got"
 same "boxes have both sides, gone ones too; so few samples are chance" "$tmp/want" "$tmp/got"
-is "  the sides have names" "$(block head "$tmp/ab.html" | sed -n 2p)" "texts|Differential Flame Graph||samples|$tmp/a|$tmp/b"
+is "  the sides have names" "$(block head "$tmp/ab.html" | sed -n 2p)" "texts|Change of a||samples|$tmp/a|$tmp/b"
 is "  it is flagged" "$(block head "$tmp/ab.html" | sed -n 1p)" "flags 9"
 is "--negate: the first one is after" "$(flame --diff --negate "$tmp/a" "$tmp/b" | block head | sed -n 2p)" \
-	"texts|Differential Flame Graph||samples|$tmp/b|$tmp/a"
+	"texts|Change of a||samples|$tmp/b|$tmp/a"
 is "  " "$(flame --diff --negate "$tmp/a" "$tmp/b" | block boxes | sed -n 3p)" "a;foo;z 2 7 2 7 0"
 
 # Text with two columns
@@ -43,7 +43,7 @@ flame --diff "$tmp/a" "$tmp/b" | block boxes >"$tmp/want"
 cprof-diff --folded --no-normalize "$tmp/a" "$tmp/b" >"$tmp/ab"
 flame "$tmp/ab" >"$tmp/ab.html"; block boxes "$tmp/ab.html" >"$tmp/got"
 same "text with two counts a line is the same" "$tmp/want" "$tmp/got"
-is "  its sides are before and after" "$(block head "$tmp/ab.html" | sed -n 2p)" "texts|Differential Flame Graph||samples|before|after"
+is "  its sides are before and after" "$(block head "$tmp/ab.html" | sed -n 2p)" "texts|Change of app||samples|before|after"
 cut -d' ' -f1-5 "$tmp/got" >"$tmp/five"; "$here/flame-brute.py" 2 <"$tmp/ab" >"$tmp/want"
 same "  each box, by the plainest means" "$tmp/want" "$tmp/five"
 sed 's/^/very long name that has two words 5 /' "$tmp/ab" | flame | block boxes | sed 's/very long name that has two words 5 //' >"$tmp/long"

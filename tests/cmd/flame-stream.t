@@ -47,7 +47,10 @@ flame "$tmp/c.bin" >"$tmp/c.html"
 block head "$tmp/c.html" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 flags 8
-texts|Flame Graph||samples||
+texts|Flame Graph|1.50 s, cpu-clock at 100 Hz, 1 CPU|samples||
+option summary = CPUs 0.13 % busy: 0.07 user, 0.03 kernel, 0.03 unnamed; 6 lost (0.2 %)
+option caution = only 4 samples: shares may be off by 35 points (95 %)
+option samples = 4
 ledger Samples = 4 in 1.50 s
 ledger Expected = 3,000: 4 emitted, 2,990 idle, 6 ring-full
 ledger Lost = 6 of 3000 expected samples lost (ring-full 6)
@@ -78,7 +81,7 @@ told() { flame "$@" | block head | sed -n 's/^ledger Samples = //p'; }
 is "a record of waiting time is no sample" "$(told "$tmp/w.bin")" "2 in 4.00 s"
 is "  but told where it is looked at" "$(told --wall "$tmp/w.bin")" "2 in 4.00 s and 3 of waiting time"
 is "  and some of them" "$(told --event off-cpu "$tmp/w.bin")" "2 in 4.00 s and 3 of waiting time, 3 of them looked at"
-is "  as cprof-top has it" "$(for o in --wall '--event off-cpu' -U; do cprof-top $o "$tmp/w.bin" | sed -n 's/^Samples: *//p'; done | tr '\n' '|')" \
+is "  as cprof-top has it" "$(for o in --wall '--event off-cpu' -U; do cprof-top -v $o "$tmp/w.bin" | sed -n 's/^Samples: *//p'; done | tr '\n' '|')" \
 	"2 in 4.00 s and 3 of waiting time|2 in 4.00 s and 3 of waiting time, 3 of them looked at|2 in 4.00 s|"
 if cprof-top -o json "$tmp/w.bin" >"$tmp/w.json" 2>/dev/null; then
 	like "  for programs" "$(cat "$tmp/w.json")" '"samples":2,"waits":3,"others":0,'
