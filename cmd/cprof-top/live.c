@@ -162,26 +162,27 @@ static bool adds_events(const struct live *v, const struct capture *c)
 }
 
 /*
- * Labels the first line "Window". For counted events the line gives their number too, because a sample may
+ * Adds the line "Window". For counted events the line gives their number too, because a sample may
  * stand for many events.
  */
-static void name_window(struct live *v, const struct capture_totals *t)
+static void add_window(struct live *v, const struct capture_totals *t)
 {
-	struct header_line *line = &v->header.lines[0];
+	struct buf text = { 0 };
 
-	line->label = "Window";
-	if (!v->events)
-		return;
-	free(line->text);
-	if (asprintf(&line->text, "%" PRIu64 " events (%" PRIu64 " samples) in %.2f s", v->shown.weight,
-		     v->shown.sums.samples, (double)t->seconds_ns / 1e9) < 0)
-		cli_no_memory();
+	if (v->events)
+		buf_printf(&text, "%" PRIu64 " events (%" PRIu64 " samples) in %.2f s", v->shown.weight,
+			   v->shown.sums.samples, (double)t->seconds_ns / 1e9);
+	else
+		samples_append(&text, t, v->shown.sums.samples, 0);
+	header_add(&v->header, "Window", "%s", buf_cstr(&text));
+	buf_release(&text);
 }
 
 /* Makes the header: figures of the window, and of the recording since its start. */
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
+	struct header_want want = { &v->view, v->how->verbose, true, v->shown.share, NULL, NULL };
 	uint64_t open = subtract_floor(t->outcomes[OUTCOME_EXPECTED], ticks_counted(t->outcomes));
 	struct buf lost = { 0 };
 
@@ -202,16 +203,18 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	l.totals.blocks_damaged = subtract_floor(t->blocks_damaged, v->before.blocks_damaged);
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
-	header_make(&v->header, &l, NULL, NULL, false);
 	v->events = adds_events(v, c);
-	name_window(v, &l.totals);
+	about_take(&l.about, c);
+	add_window(v, &l.totals);
+	header_make(&v->header, &l, &want);
 	losses_print(&lost, t);
-	if (!lost.n)
-		buf_text(&lost, "nothing lost");
-	if (open)
-		buf_printf(&lost, ", %" PRIu64 " tick%s still open", open, open == 1 ? "" : "s");
-	header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", samples_ticks(t), (double)t->seconds_ns / 1e9,
-		   buf_cstr(&lost));
+	if (v->how->verbose || lost.n) {
+		buf_text(&lost, lost.n ? "" : "nothing lost");
+		if (open)
+			buf_printf(&lost, ", %" PRIu64 " tick%s still open", open, open == 1 ? "" : "s");
+		header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", samples_ticks(t),
+			   (double)t->seconds_ns / 1e9, buf_cstr(&lost));
+	}
 	buf_release(&lost);
 }
 

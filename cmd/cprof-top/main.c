@@ -49,7 +49,8 @@ struct settings {
 	regex_t peek;
 	const char *shape;  /* the option that set the shape */
 	const char *branch; /* an option given that is only for --tree */
-	bool verbose, has_rows, has_format, md;
+	double share;       /* part of the weight that --match and the like leave */
+	bool has_rows, has_format, md;
 	struct brief_request brief; /* budget 0: not given */
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
@@ -145,7 +146,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		s->seconds = (unsigned int)cli_number("-w", optarg, 1, LONGEST);
 		break;
 	case 'v':
-		s->verbose = s->views.modules = true;
+		s->views.verbose = s->views.modules = true;
 		break;
 	default:
 		cli_other(c);
@@ -193,6 +194,7 @@ static void warn_losses(const struct loaded *l)
 
 static void print_top(struct settings *s, struct reasons *reasons, struct reasons *states, const struct loaded *l)
 {
+	struct header_want want = { s->views.view, s->views.verbose, false, s->share, reasons, states };
 	struct header h = { 0 };
 	struct buf out = { 0 };
 
@@ -205,7 +207,7 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 	} else {
 		reasons_sort(reasons);
 		reasons_sort(states);
-		header_make(&h, l, reasons, states, s->verbose);
+		header_make(&h, l, &want);
 		header_print(&h, &out);
 		header_release(&h);
 		views_text(&s->views, &out);
@@ -241,7 +243,8 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 	if (l->texts && l->streams)
 		keys_forget_modules(f);
 	filters_shape(f, p);
-	s->views.samples = all > 0 ? (double)l->sums.samples * (double)p->total[0] / all : 0;
+	s->share = all > 0 ? (double)p->total[0] / all : 1;
+	s->views.samples = s->share * (double)l->sums.samples;
 }
 
 int main(int argc, char **argv)

@@ -23,6 +23,7 @@ struct views {
 	const struct view *view;
 	enum views_shape shape;
 	bool cum;            /* sort a table, and the functions of SHAPE_PEEK, by cum */
+	bool verbose;        /* the header has all lines */
 	bool intervals;      /* show 95 % intervals beside the shares of a table */
 	bool modules;        /* show the module of each function */
 	const struct view_names *names; /* set inside views_text and views_rows */

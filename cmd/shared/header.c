@@ -6,13 +6,21 @@
 #include <stdlib.h>
 
 #include "cmd/shared/losses.h"
+#include "cmd/shared/summary.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"
 #include "common/select/ends.h"
 #include "common/profile/sanitize.h"
 
-enum { REASONS = 3, LABEL_WIDTH = 12 };
+enum {
+	LABEL_WIDTH = 12,
+	LINE = 80,      /* columns of the first lines */
+	NAME_LEAST = 20, /* columns of the name, before facts are left out */
+};
+
+/* Percent of stacks; fewer truncated ones have a line only if all lines are wanted. */
+#define TRUNCATED_MANY 1.0
 
 double header_percent(uint64_t part, uint64_t whole)
 {
@@ -153,12 +161,10 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 	}
 }
 
-/* "  8.33%         12 in /lib/x.so (stripped)": the first few reasons, or all; their share of `whole`. */
-static void add_reasons(struct header *h, const struct reasons *r, uint64_t whole, bool all, struct buf *text)
+/* "  8.33%         12 in /lib/x.so (stripped)": all reasons, and their share of `whole`. */
+static void add_reasons(struct header *h, const struct reasons *r, uint64_t whole, struct buf *text)
 {
-	size_t n = all || r->n <= REASONS ? r->n : REASONS;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		const struct reason *it = &r->list[i];
 
 		buf_printf(text, "%6.2f%% %10" PRIu64 " in ", header_percent(it->samples, whole), it->samples);
@@ -168,8 +174,6 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t whol
 		buf_byte(text, ')');
 		append_line(h, "", text);
 	}
-	if (n < r->n)
-		header_add(h, "", "and %zu more (-v lists all)", r->n - n);
 }
 
 /*
@@ -177,7 +181,7 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t whol
  * frames without a name.
  */
 static void add_languages(struct header *h, const struct gather_sums *s, const struct reasons *processes,
-			  bool every, struct buf *text)
+			  struct buf *text)
 {
 	uint64_t frames = 0;
 
@@ -201,15 +205,15 @@ static void add_languages(struct header *h, const struct gather_sums *s, const s
 	if (text->n)
 		append_line(h, "Languages", text);
 	if (processes)
-		add_reasons(h, processes, frames, every, text);
+		add_reasons(h, processes, frames, text);
 }
 
-static void add_unresolved(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all,
+static void add_unresolved(struct header *h, const struct loaded *l, const struct reasons *reasons,
 			   struct buf *text)
 {
 	header_add(h, "Unresolved", "%.2f%% of innermost frames", header_percent(l->sums.unresolved, l->sums.samples));
 	if (reasons)
-		add_reasons(h, reasons, l->sums.samples, all, text);
+		add_reasons(h, reasons, l->sums.samples, text);
 }
 
 /* The unwind tables, and those for which memory was short. */
@@ -252,24 +256,126 @@ static void add_texts(struct header *h, const struct loaded *l)
 		header_add(h, "Text", "%" PRIu64 " more from folded text, for which none of this is known", l->counts);
 }
 
-void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons,
-		 const struct reasons *states, bool all)
+/* Returns the bytes of the first columns characters of a text, or of all. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t n = 0;
+
+	while (text[n] && (columns || ((uint8_t)text[n] & 0xc0) == 0x80)) {
+		columns -= ((uint8_t)text[n] & 0xc0) != 0x80;
+		n++;
+	}
+	return n;
+}
+
+/* "make -j2 on build7, 2026-11-21 14:03 UTC, 55.7 s at 199 Hz"; a long name is cut. */
+static void add_about(struct header *h, const struct loaded *l, struct buf *text)
+{
+	struct buf name = { 0 }, facts = { 0 };
+	size_t room, fits;
+
+	about_name(&l->about, "", &name);
+	about_facts(&l->about, l->totals.seconds_ns, true, &facts);
+	room = facts.n + 2 + NAME_LEAST < LINE ? LINE - facts.n - 2 : NAME_LEAST;
+	fits = bytes_of(buf_cstr(&name), room);
+	if (fits < name.n)
+		buf_printf(text, "%.*s...", (int)bytes_of(buf_cstr(&name), room - 3), buf_cstr(&name));
+	else
+		buf_text(text, buf_cstr(&name));
+	buf_printf(text, "%s%s", text->n && facts.n ? ", " : "", buf_cstr(&facts));
+	text->failed = text->failed || name.failed || facts.failed;
+	if (text->n)
+		append_line(h, NULL, text);
+	buf_release(&name);
+	buf_release(&facts);
+}
+
+/* Appends a text without a label, as several lines if it is too wide, cut after a semicolon or comma. */
+static void add_wrapped(struct header *h, const char *words, struct buf *text)
+{
+	while (words[bytes_of(words, LINE)]) {
+		size_t n = bytes_of(words, LINE), at = n;
+
+		while (at && !(words[at] == ' ' && strchr(";,", words[at - 1])))
+			at--;
+		if (!at)
+			break;
+		buf_bytes(text, words, at);
+		append_line(h, NULL, text);
+		words += at + 1;
+	}
+	buf_text(text, words);
+	append_line(h, NULL, text);
+}
+
+static void add_summary(struct header *h, const struct loaded *l, const struct header_want *want,
+			struct buf *text)
+{
+	struct buf words = { 0 };
+
+	summary_append(&words, l, want->view, want->share);
+	add_wrapped(h, buf_cstr(&words), text);
+	buf_clear(&words);
+	if (!want->window)
+		summary_caution(&words, summary_samples(l, want->view, want->share));
+	if (words.n)
+		header_add(h, "Caution", "%s", buf_cstr(&words));
+	if (words.failed)
+		cli_no_memory();
+	buf_release(&words);
+}
+
+static bool truncates_many(const struct gather_sums *s)
+{
+	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
+
+	return header_percent(user.truncated, user.stacks) >= TRUNCATED_MANY ||
+	       header_percent(kernel.truncated, kernel.stacks) >= TRUNCATED_MANY;
+}
+
+static void add_account(struct header *h, const struct loaded *l, const struct header_want *want,
+			struct buf *text)
+{
+	if (!want->window)
+		add_samples(h, l, text);
+	add_waits(h, &l->totals, text);
+	add_ledger(h, &l->totals, text);
+	add_lost(h, &l->totals, text);
+	add_tally(h, &l->totals, text);
+	add_damage(h, &l->totals, text);
+	add_stacks(h, &l->sums, text);
+	add_languages(h, &l->sums, want->states, text);
+	add_unresolved(h, l, want->reasons, text);
+	add_tables(h, &l->totals, text);
+	add_cost(h, &l->totals, text);
+}
+
+/* The lines of the account that say that data is missing. */
+static void add_missing(struct header *h, const struct loaded *l, struct buf *text)
+{
+	const struct capture_totals *t = &l->totals;
+
+	losses_print(text, t);
+	if (text->n)
+		append_line(h, "Lost", text);
+	add_damage(h, t, text);
+	if (truncates_many(&l->sums))
+		add_stacks(h, &l->sums, text);
+}
+
+void header_make(struct header *h, const struct loaded *l, const struct header_want *want)
 {
 	struct buf text = { 0 };
 
 	if (!l->streams)
 		return;
-	add_samples(h, l, &text);
-	add_waits(h, &l->totals, &text);
-	add_ledger(h, &l->totals, &text);
-	add_lost(h, &l->totals, &text);
-	add_tally(h, &l->totals, &text);
-	add_damage(h, &l->totals, &text);
-	add_stacks(h, &l->sums, &text);
-	add_languages(h, &l->sums, states, all, &text);
-	add_unresolved(h, l, reasons, all, &text);
-	add_tables(h, &l->totals, &text);
-	add_cost(h, &l->totals, &text);
+	if (!want->window)
+		add_about(h, l, &text);
+	add_summary(h, l, want, &text);
+	if (want->verbose)
+		add_account(h, l, want, &text);
+	else
+		add_missing(h, l, &text);
 	add_texts(h, l);
 	buf_release(&text);
 }
@@ -279,6 +385,10 @@ void header_print(const struct header *h, struct buf *out)
 	for (size_t i = 0; i < h->n; i++) {
 		const char *label = h->lines[i].label;
 
+		if (!label) {
+			buf_printf(out, "%s\n", h->lines[i].text);
+			continue;
+		}
 		buf_printf(out, "%s%s%*s%s\n", label, label[0] ? ":" : "",
 			   LABEL_WIDTH - (int)strlen(label) - (label[0] != '\0'), "", h->lines[i].text);
 	}

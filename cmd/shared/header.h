@@ -3,9 +3,11 @@
  *
  *	struct header h = { 0 };
  *
- *	header_make(&h, &loaded, &reasons, &states, false);
+ *	struct header_want want = { .view = &view, .reasons = &reasons, .states = &states, .share = 1 };
+ *
+ *	header_make(&h, &loaded, &want);
  *	for (i = 0; i < h.n; i++)
- *		...h.lines[i].label, for example "Samples", and h.lines[i].text...
+ *		...h.lines[i].label, for example "Samples" or NULL, and h.lines[i].text...
  *	header_release(&h);
  *
  * A line is omitted if the captures lack its facts. Folded text alone has no lines.
@@ -18,7 +20,7 @@
 #include "common/gather/reason.h"
 
 struct header_line {
-	const char *label; /* without a colon; "": continues the line above */
+	const char *label; /* without a colon; "": continues the line above; NULL: the text is all */
 	char *text;
 };
 
@@ -28,12 +30,18 @@ struct header {
 	size_t n, cap;
 };
 
-/*
- * Appends the lines; exits if out of memory. reasons: why innermost frames have no name, sorted, or NULL.
- * states: the same for frames of languages, by process. Only the first few are listed unless all is set.
- */
-void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons,
-		 const struct reasons *states, bool all);
+/* The parts of a header that a command wants. */
+struct header_want {
+	const struct view *view;
+	bool verbose; /* all lines; otherwise the first two, and those about data that is missing */
+	bool window;  /* for a window of time: the first line is the caller's, few samples are normal */
+	double share; /* see summary_append */
+	/* Why innermost frames have no name, sorted, or NULL. states: for frames of languages, by process. */
+	const struct reasons *reasons, *states;
+};
+
+/* Appends the lines; exits if out of memory. */
+void header_make(struct header *h, const struct loaded *l, const struct header_want *want);
 /* Appends one line. The label must outlive the header. */
 void header_add(struct header *h, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Appends each line as "Samples:    4 in 2.50 s" with a newline. */

@@ -58,7 +58,7 @@ is "  and so does it in the header" "$(cprof-top kinds.bin | sed -n 's/^\(Sample
 is "  they do after two conversions" "$(cprof-convert -t perfscript kinds.bin | cprof-convert -t stream | total --event faults)" 12
 printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7000 cycles:ppp" "900 instructions:u" "800 cpu/event=0x3c/:u:H" >hard
 is "the hardware's are samples" "$(convert hard | total)" 3
-is "how stacks ended is not known" "$(cprof-top one.bin | sed -n 's/^Stacks: *//p')" "4 user, 100.00% ended for an unknown reason, 0.00% truncated"
+is "how stacks ended is not known" "$(cprof-top -v one.bin | sed -n 's/^Stacks: *//p')" "4 user, 100.00% ended for an unknown reason, 0.00% truncated"
 is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; 100.00 % ended for an unknown reason"
 is "a thread that perf does not know has no number" "$(cprof-fold -t --comm :-1 one.bin)" ":-1-0/0;a:b 1"
 printf 'a 1/1 1.0: 1 x:\n\t12 fopen@@GLIBC_2.2.5+0x2 (/x)\n\t13 malloc@plt+0x1 (/x)\n\t14 ~f /a/@@b/c+0x1 (/x)\n\t15 std::f@@V_1 (/x)\n\n' >versions

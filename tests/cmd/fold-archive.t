@@ -57,9 +57,9 @@ alike "a moment" "m2 1,m3 3," --from 2026-11-21T14:02:31
 alike "up to one" "m0 3,m1 1," --to 2026-11-21T14:01:01
 alike "none" "" --from 15:00 --to 15:10
 alike "around midnight" "m0 3,m1 3,m2 3,m3 1," --from 23:00 --to 14:03:10
-is "seconds after the first sample are of all that there is" "$(cprof-top --from 61 --to 125 all.bin | sed -n 's/^Samples: *//p')" \
+is "seconds after the first sample are of all that there is" "$(cprof-top -v --from 61 --to 125 all.bin | sed -n 's/^Samples: *//p')" \
 	"12 in 236.00 s, 3 of them looked at"
-is "  and so is a mixture of both" "$(cprof-top --from 61 --to 14:02 all.bin | sed -n 's/^Samples: *//p')" "12 in 236.00 s, 2 of them looked at"
+is "  and so is a mixture of both" "$(cprof-top -v --from 61 --to 14:02 all.bin | sed -n 's/^Samples: *//p')" "12 in 236.00 s, 2 of them looked at"
 
 # flip FILE BLOCK: changes a byte after the head of that block
 flip() { python3 -c 'import sys
@@ -80,11 +80,11 @@ head -c -20 0.bin >cut.bin
 status "a file that was cut is read" 3 cprof-fold --from 14:01 --to 14:02 cut.bin 1.bin
 like "  and said to be" "$(cat err)" "cut short"
 segment 0 late "end time=1200000000000 reason=continues samples=3" | cprof-dump -r >late.bin
-is "END says how far it reaches" "$(cprof-top --from 14:02 --to 14:03 late.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
+is "END says how far it reaches" "$(cprof-top -v --from 14:02 --to 14:03 late.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
 segment 0 young "end time=1000000000000 reason=continues samples=3" | cprof-dump -r >young.bin
 is "  but for a sample that is younger" "$(cprof-fold --from 14:00:30 --to 14:01 young.bin 2>/dev/null | sed 's/;[^;]* / /')" "young 2"
 segment 0 x | grep -v '^meta' | cprof-dump -r >noclock.bin
-is "without a clock nothing is left out" "$(cprof-top --from 14:02 --to 14:03 noclock.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
+is "without a clock nothing is left out" "$(cprof-top -v --from 14:02 --to 14:03 noclock.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
 segment 0 early | sed 's/^sample time=1000/sample time=400/' | cprof-dump -r >early.bin
 is "a sample may be older than the header" "$(cprof-fold --from 13:49 --to 13:51 early.bin 2>/dev/null | sed 's/;[^;]* / /')" "early 1"
 segment 0 idle | grep -v '^sample' | cprof-dump -r >idle.bin

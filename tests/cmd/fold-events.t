@@ -101,8 +101,8 @@ two 2 "  or waits, of which there is nothing to show" "$tmp/3.bin" "$tmp/1.bin"
 
 like "cprof-top calls them events" "$(cprof-top "$tmp/56.bin")" '^Total: +41 events'
 like "  but samples are samples" "$(cprof-top --weight samples "$tmp/56.bin")" '^Total: +2 samples'
-like "it counts the samples of each kind" "$(cprof-top "$tmp/1356.bin")" '^Samples: +2 in .* and 3 of other events$'
-like "it has the account" "$(cprof-top "$tmp/1356.bin")" '^Events: +50 happened: 41 emitted, 9 filtered$'
+like "it counts the samples of each kind" "$(cprof-top -v "$tmp/1356.bin")" '^Samples: +2 in .* and 3 of other events$'
+like "it has the account" "$(cprof-top -v "$tmp/1356.bin")" '^Events: +50 happened: 41 emitted, 9 filtered$'
 like "cprof-flame calls them so" "$(cprof-flame -o svg "$tmp/56.bin")" '41 events'
 unlike "  and one of them, too" "$(cprof-flame -o svg --event sched:sched_switch,page-faults "$tmp/56.bin" |
 	grep -v '>Samples: ')" '[0-9] samples?\b'

@@ -60,10 +60,10 @@ alike "the event alone" "x run 1000000000," --event off-cpu --from 14:00:57 --to
 alike "one that begins where the window ends" "" --wall --from 14:00:14 --to 14:00:15
 alike "one that ends where it begins" "" --wall --from 14:00:30 --to 14:00:31
 alike "as samples it is one" "x [sleeping] 1," --wall --weight samples --from 14:00:18 --to 14:00:19
-like "the ledger is that of both files" "$(cprof-top --wall --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +110 expected'
-like "  of one where waits are not shown" "$(cprof-top --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
-like "  nor asked for" "$(cprof-top --event cpu-clock --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
-like "  or where none reaches back so far" "$(cprof-top --wall --from 14:00:55 --to 14:00:57 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
+like "the ledger is that of both files" "$(cprof-top -v --wall --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +110 expected'
+like "  of one where waits are not shown" "$(cprof-top -v --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
+like "  nor asked for" "$(cprof-top -v --event cpu-clock --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
+like "  or where none reaches back so far" "$(cprof-top -v --wall --from 14:00:55 --to 14:00:57 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
 is "seconds after the beginning, 14:00:00" "$(fold --wall --from 2 --to 2.6 all.bin)" "x [sleeping] 500000000,x [waiting for a CPU] 100000000,"
 is "from some time on" "$(fold --event off-cpu --from 14:01:01 a.bin b.bin)" "x run 11000000000,"
 is "up to some time" "$(fold --event off-cpu --to 14:00:16 a.bin b.bin)" "x run 2800000000,"
@@ -73,7 +73,7 @@ is "up to some time" "$(fold --event off-cpu --to 14:00:16 a.bin b.bin)" "x run 
 is "without a word of it, ten seconds are taken for it" "$(fold --wall --from 14:00:51 --to 14:00:52 old.bin)" "x [sleeping] 1000000000,"
 like "  not more" "$(cprof-top --wall --from 14:00:49 --to 14:00:50 old.bin b.bin 2>&1)" 'no samples selected'
 { header 60 58 && at 060010 1 10000000 && ending 119900 100; } | grep -v off-cpu | cprof-dump -r >none.bin
-like "  nothing where it has no waits" "$(cprof-top --wall --from 14:00:57 --to 14:00:59 none.bin a.bin 2>/dev/null)" '^Ledger: +10 expected'
+like "  nothing where it has no waits" "$(cprof-top -v --wall --from 14:00:57 --to 14:00:59 none.bin a.bin 2>/dev/null)" '^Ledger: +10 expected'
 
 # All programs
 window="--event off-cpu --from 14:00:01.5 --to 14:00:02.75"

@@ -66,7 +66,7 @@ is "  is an error" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid --native "some" (expected all, lib or none)'
 
 # Python has 25 frames, weighed by samples: 5 + 5, 4 + 4, 3 and 1 + 1 with a name, 2 without.
-header() { cprof-top "$@" | sed -n 's/^Languages: *//p'; }
+header() { cprof-top -v "$@" | sed -n 's/^Languages: *//p'; }
 is "the header: named frames by language" "$(header "$tmp/c")" \
 	'92.00% named (python), 8.00% not-yet; 100.00% named (ruby)'
 is "  whatever is shown of the others" "$(header --native all "$tmp/c")" "$(header --native none "$tmp/c")"

@@ -35,7 +35,7 @@ is "  the summary counts them as unnamed" "$(sed 's/.*cprof-sym: //; s/ in .*(/ 
 is "  twice is the same" "$(cprof-sym "$tmp/ask.sym" 2>/dev/null | cmp - "$tmp/ask.sym" && echo same)" same
 is "  so does the second time" "$(cprof-sym "$tmp/ask.sym" 2>&1 >/dev/null | sed 's/.*cprof-sym: //; s/ in .*//')" \
 	"1 of 4 frames named (25.0 %); unresolved: 3"
-like "  and cprof-top" "$(cprof-top "$tmp/ask.sym")" '^Unresolved: 75\.00% of innermost frames$'
+like "  and cprof-top" "$(cprof-top -v "$tmp/ask.sym")" '^Unresolved: 75\.00% of innermost frames$'
 is "  a line each" "$(cprof-fold -U "$tmp/ask.sym" | sed 's/^[^;]*;//' | sort | tr '\n' ',')" \
 	"$(printf '[b.so+%s] 1\n' "$(at first)" "$(at second)" "$(at never)" | cat - "$tmp/shown" 2>/dev/null | sort | tr '\n' ',')shown 1,"
 is "all symbols come before" "$(named "$tmp/whole.so" <"$tmp/addresses")" "first+3 symtab,second+3 symtab,never+3 symtab,shown+3 symtab,"

@@ -47,7 +47,7 @@ lost=$(ticks nested "$tmp/both.bin")
 diag "$lost ticks lost, $(ticks missed "$tmp/both.bin") that did not come"
 is "ticks are lost" "$([ "$lost" -ge 20 ] && echo many)" many
 like "the recorder says so" "$(cat "$tmp/err")" "; lost: $lost nested"
-like "cprof-top" "$(cprof-top "$tmp/both.bin")" "^Lost: +$lost of [0-9]+ expected samples lost \(nested $lost\)$"
+like "cprof-top" "$(cprof-top -v "$tmp/both.bin")" "^Lost: +$lost of [0-9]+ expected samples lost \(nested $lost\)$"
 cprof-fold "$tmp/both.bin" 2>&1 >"$tmp/folded" | grep lost >"$tmp/err"
 like "cprof-fold" "$(cat "$tmp/err")" " $lost of [0-9]+ expected samples lost"
 like "the flame graph" "$(cprof-flame -o svg "$tmp/both.bin" 2>/dev/null)" ">Lost: $lost of [0-9,]+ expected samples lost \(nested $lost\)<"

@@ -22,7 +22,7 @@ last=$(cprof-dump "$tmp/cut.bin" 2>/dev/null | sed -n 's/^sample time=\([0-9]*\)
 missing=$(((died - last) / 1000000))
 if [ "$missing" -lt 1300 ]; then pass "no more than the last second is missing"; else
 	fail "no more than the last second is missing"; diag "$missing ms"; fi
-like "the ledger is there" "$(cprof-top "$tmp/cut.bin" 2>/dev/null)" '^Ledger: +[0-9]+ expected: [0-9]+ emitted'
+like "the ledger is there" "$(cprof-top -v "$tmp/cut.bin" 2>/dev/null)" '^Ledger: +[0-9]+ expected: [0-9]+ emitted'
 like "and the names" "$(cprof-sym "$tmp/cut.bin" 2>/dev/null | cprof-fold 2>/dev/null)" '^burn;.*main;brief_work [0-9]+$'
 
 # The reader exits, the disk is full.

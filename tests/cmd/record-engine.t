@@ -21,7 +21,7 @@ kill $other
 wait 2>/dev/null
 for e in perf bpf; do
 	like "$e: the same stack" "$(folded "$tmp/$e.bin")" '^burn;.*main;brief_work [0-9]+$'
-	like "$e: nothing lost" "$(cprof-top "$tmp/$e.bin")" '^Lost: +nothing$'
+	like "$e: nothing lost" "$(cprof-top -v "$tmp/$e.bin")" '^Lost: +nothing$'
 	# exits and vDSO samples of other processes are chance, and only BPF has frames of languages
 	# (prove's perl)
 	cprof-dump "$tmp/$e.bin" | sed -n 's/ .*//p' |

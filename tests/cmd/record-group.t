@@ -34,7 +34,7 @@ got=$(awk 'FNR == 1 { f++; if ($1 > from) from = $1 } { t[f, FNR] = $1; n[f] = F
 	for (f = 1; f <= 2; f++) for (i = 1; i <= n[f]; i++) c[f] += t[f, i] >= from && t[f, i] <= to
 	print (c[2] > 50 && c[1] > .9 * c[2] && c[1] < 1.1 * c[2]) ? "as much" : c[1] " and " c[2] }' "$tmp/a" "$tmp/b")
 is "and as much of it as when its process is recorded" "$got" "as much"
-like "the others' ticks are counted" "$(cprof-top "$tmp/one.bin" 2>/dev/null)" 'Ledger: .* [1-9][0-9]* filtered'
+like "the others' ticks are counted" "$(cprof-top -v "$tmp/one.bin" 2>/dev/null)" 'Ledger: .* [1-9][0-9]* filtered'
 is "labels are in the header" "$(cprof-dump "$tmp/one.bin" | grep '^meta key="label')" 'meta key="label.service" value="shop"
 meta key="label.env" value="a=b"'
 status "a group with one below it" 0 cprof-record -q --cgroup "$root/$two" -o "$tmp/two.bin" 2

@@ -17,7 +17,7 @@ within() { # DESCRIPTION VALUE WANT TOLERANCE
 		fail "$1"; diag "$2, not within $4 of $3"; fi
 }
 lost_nothing() { # DESCRIPTION CAPTURE
-	cprof-top "$2" >"$tmp/top" 2>&1
+	cprof-top -v "$2" >"$tmp/top" 2>&1
 	like "$1" "$(grep '^Lost:' "$tmp/top")" '^Lost: +nothing$'
 }
 # ledger CAPTURE: prints the expected ticks, and the sum of all other outcomes
@@ -55,7 +55,7 @@ like "with a summary" "$(cat "$tmp/err")" \
 shares() { sed 's/%/ /g' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^(complete|by|truncated)/) v[substr($i, 1, 2)] = $(i - 1) }
 	END { print v["co"] + 0, v["by"] + 0, v["tr"] + 0 }'; }
 said=$(sed -n 's/.*; user stacks \([^;]*\);.*/\1/p' "$tmp/err" | shares)
-shown=$(cprof-top "$work/mixed.bin" | sed -n 's/^Stacks: *[0-9]* user, //p' | shares)
+shown=$(cprof-top -v "$work/mixed.bin" | sed -n 's/^Stacks: *[0-9]* user, //p' | shares)
 is "  how whole the stacks are is as cprof-top has it" \
 	"$(echo "$said $shown" | awk '{ for (i = 1; i < 4; i++) { s += $i; d = $i - $(i + 3); if (d > 0.06 || d < -0.06) exit } print (s > 99.8 && s < 100.2) }')" 1
 diag "user stacks: $said; cprof-top: $shown"

@@ -34,8 +34,8 @@ unlike "the scheduler's own frames are left out" "$(cprof-fold --event off-cpu "
 ticks=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=1 ')
 is "by default they show what ran" "$(cprof-fold "$tmp/days.bin" | awk '{ n += $NF } END { print n }')" "$ticks"
 is "as --event cpu-clock does" "$(cprof-fold --event cpu-clock "$tmp/days.bin" | cksum)" "$(cprof-fold "$tmp/days.bin" | cksum)"
-like "cprof-top counts it apart" "$(cprof-top "$tmp/days.bin")" "^Samples: +$ticks in"
-like "and says how much was waited" "$(cprof-top "$tmp/days.bin")" '^Waiting: +[0-9.]+ s asleep, [0-9.]+ s uninterruptible, [0-9.]+ s for a CPU'
+like "cprof-top counts it apart" "$(cprof-top -v "$tmp/days.bin")" "^Samples: +$ticks in"
+like "and says how much was waited" "$(cprof-top -v "$tmp/days.bin")" '^Waiting: +[0-9.]+ s asleep, [0-9.]+ s uninterruptible, [0-9.]+ s for a CPU'
 whole() { cprof-fold --weight ns "$@" "$tmp/days.bin" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 ran=$(cprof-dump "$tmp/days.bin" | sed -n 's/^ran .* ns=\([0-9]*\) .*/\1/p' | awk '{ n += $1 } END { printf "%.0f", n }')
 is "--wall is all of it: what was waited, and what ran by the scheduler's own account" "$(whole --wall)" "$(echo "$ran $(whole --event off-cpu)" | awk '{ printf "%.0f", $1 + $2 }')"

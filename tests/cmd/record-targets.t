@@ -9,7 +9,7 @@ record() { cprof-record -q -o "$tmp/c.bin" "$@" >"$tmp/out" 2>"$tmp/err"; }
 # folded OPTION...: folds the capture with these options
 folded() { cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold "$@"; }
 comms() { folded | cut -d';' -f1 | sort -u | tr '\n' ' '; }
-cut_off() { cprof-top "$tmp/c.bin" | sed -n 's/^Stacks: .*[( ][0-9]* \(depth\)[,)].*/\1/p'; }
+cut_off() { cprof-top -v "$tmp/c.bin" | sed -n 's/^Stacks: .*[( ][0-9]* \(depth\)[,)].*/\1/p'; }
 count() { folded "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
 cpus=$(getconf _NPROCESSORS_ONLN)
 # expected: the ticks that the recording should have had; samples depend on other load.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-top -w: window after window of a capture that is still being written
+# cprof-top -v -w: window after window of a capture that is still being written
 . "$(dirname "$0")/../lib/lib.sh"
 
 # Four seconds of a capture as the recorder writes it: each second a block with its ledger. In the third, a
@@ -46,9 +46,10 @@ beat() {
 } >"$tmp/c.txt"
 cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
 
-status "a capture in windows of a second" 0 cprof-top -w 1 "$tmp/c.bin"
+status "a capture in windows of a second" 0 cprof-top -v -w 1 "$tmp/c.bin"
 cat >"$tmp/want" <<'X'
 Window:     7 in 1.00 s
+CPUs 7.0 % busy: 5.0 user, 2.0 unnamed; 0 lost
 Ledger:     100 expected: 7 emitted, 93 idle
 Lost:       nothing
 Stacks:     7 user, 100.00% complete, 0.00% truncated
@@ -61,6 +62,7 @@ Total:              7 samples, 2 of 2 functions shown
          2  28.57% 100.00%          2  28.57%  [db+0x3000]
 
 Window:     5 in 1.00 s
+CPUs 5.0 % busy: 5.0 user; 0 lost
 Ledger:     100 expected: 5 emitted, 95 idle
 Lost:       nothing
 Stacks:     5 user, 100.00% complete, 0.00% truncated
@@ -73,24 +75,29 @@ Total:              5 samples, 2 of 2 functions shown
          1  20.00% 100.00%          1  20.00%  alpha
 
 X
-head -24 "$tmp/out" | sed 's/^Recording:.*12 samples in.*/Recording:  12 samples in 1.20 s, nothing lost/' >"$tmp/got"
+head -26 "$tmp/out" | sed 's/^Recording:.*12 samples in.*/Recording:  12 samples in 1.20 s, nothing lost/' >"$tmp/got"
 same "  each with its ledger, and names as far as they are known" "$tmp/want" "$tmp/got"
+cprof-top -w 1 "$tmp/c.bin" >"$tmp/brief"
+unlike "without -v a window has two lines" "$(cat "$tmp/brief")" '^(Ledger|Unresolved|Tables):'
+is "  and others if something was lost" \
+	"$(sed -n '/^Window: *9 /,/^Total/p' "$tmp/brief" | cut -d: -f1 | tr '\n' ,)" \
+	"Window,CPUs 9.0 % busy,Lost,Recording,Total,"
 tables() { awk '/^(Window|Samples):/ { printf "%s%s", sep, $2; sep = ";" } /^ +[0-9]/ { printf " %s=%s", $6, $1 }' "$1"; }
 is "  over the end of a segment, and all of it in the end" "$(tables "$tmp/out" | sed 's/;31 .*//')" \
 	"7 alpha=5 [db+0x3000]=2;5 beta=4 alpha=1;10 [db+0x3000]=6 alpha=3 [db+0x4000]=1;9 [db+0x4000]=9"
-cprof-top "$tmp/c.bin" >"$tmp/want"
+cprof-top -v "$tmp/c.bin" >"$tmp/want"
 lines=$(wc -l <"$tmp/want")
 tail -"$lines" "$tmp/out" >"$tmp/got"
 same "  which is the table without -w" "$tmp/want" "$tmp/got"
-like "  what was lost in a window stands there" "$(grep -A2 '^Window: *9 ' "$tmp/out")" '^Lost: +1 of 100 expected sample lost'
-is "windows of two seconds" "$(cprof-top -w 2 "$tmp/c.bin" | tables /dev/stdin | sed 's/;31 .*//')" \
+like "  what was lost in a window stands there" "$(grep -A3 '^Window: *9 ' "$tmp/out")" '^Lost: +1 of 100 expected sample lost'
+is "windows of two seconds" "$(cprof-top -v -w 2 "$tmp/c.bin" | tables /dev/stdin | sed 's/;31 .*//')" \
 	"12 alpha=6 beta=6;19 [db+0x4000]=10 [db+0x3000]=6 alpha=3"
-is "another view" "$(cprof-top -w 1 --stacks 1 "$tmp/c.bin" | awk '$3 ~ /^[0-9.]*%/ { printf "%s ", $4 }')" \
+is "a view" "$(cprof-top -v -w 1 --stacks 1 "$tmp/c.bin" | awk '$3 ~ /^[0-9.]+%/ { printf "%s ", $4 }')" \
 	"alpha beta [db+0x3000] [db+0x4000] [db+0x4000] "
-is "--match" "$(cprof-top -w 1 --match alpha "$tmp/c.bin" | sed -n 's/^Total: *//p' | cut -d' ' -f1 | tr '\n' ' ')" "5 1 3 0 9 "
+is "--match" "$(cprof-top -v -w 1 --match alpha "$tmp/c.bin" | sed -n 's/^Total: *//p' | cut -d' ' -f1 | tr '\n' ' ')" "5 1 3 0 9 "
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
-is "a capture behind another, earlier in time" "$(cprof-top -w 1 "$tmp/cc.bin" | grep -c '^Window')" 8
-status "a capture that is cut: what was whole is shown" 3 sh -c "head -c $(($(wc -c <"$tmp/c.bin") - 20)) '$tmp/c.bin' | cprof-top -w 1"
+is "a capture behind another, earlier in time" "$(cprof-top -v -w 1 "$tmp/cc.bin" | grep -c '^Window')" 8
+status "a capture that is cut: what was whole is shown" 3 sh -c "head -c $(($(wc -c <"$tmp/c.bin") - 20)) '$tmp/c.bin' | cprof-top -v -w 1"
 is "  all of its windows but the last" "$(grep -c '^Window' "$tmp/out")" 3
 is "  and in the end that it was cut" "$(sed -n 's/^Damaged: *//p' "$tmp/out")" "cut short, everything before it was read"
 # An idle process: no sample, and the ledger continues.
@@ -98,7 +105,7 @@ is "  and in the end that it was cut" "$(sed -n 's/^Damaged: *//p' "$tmp/out")" 
 	printf 'segment major=1 minor=0 least=1\nmeta key="start-monotonic-ns" value="1000000000"\nflush\n'
 	beat 2000 100 0; echo flush; beat 3000 200 0; printf 'end time=3000000000 reason=closed samples=0\nflush\n'
 } | cprof-dump -r >"$tmp/i.bin"
-is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
+is "a recording without a sample has its windows" "$(cprof-top -v -w 1 "$tmp/i.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"0 in 1.00 s,0 in 1.00 s,"
 # A recorder that is late, and then writes more than a block holds
 {
@@ -107,7 +114,7 @@ is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin"
 	samples 2720 16 3; beat 3710 271 12; echo flush
 	samples 3720 16 1; beat 4710 371 13; printf 'end time=4710000000 reason=closed samples=13\nflush\n'
 } | cprof-dump -r >"$tmp/l.bin"
-is "a late recorder: windows as it writes, and no short ones behind" "$(cprof-top -w 1 "$tmp/l.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
+is "a late recorder: windows as it writes, and no short ones behind" "$(cprof-top -v -w 1 "$tmp/l.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"5 in 1.70 s,7 in 1.01 s,1 in 1.00 s,"
 # Samples that wait for a table come with a later ledger, and missed ticks are reported late: the ledger of a
 # window covers the ticks that it accounts for, over their time on two CPUs.
@@ -124,17 +131,17 @@ late() {
 	samples 2000 16 212; late 3000 300 296 8; printf 'end time=3000000000 reason=closed samples=592\nflush\n'
 } | cprof-dump -r >"$tmp/late.bin"
 is "late samples: what was expected adds up, in the time that it is of" \
-	"$(cprof-top -w 1 "$tmp/late.bin" | sed -n '/^Samples/q; s/^Window: *//p; s/^Ledger: *//p' | tr '\n' ,)" \
+	"$(cprof-top -v -w 1 "$tmp/late.bin" | sed -n '/^Samples/q; s/^Window: *//p; s/^Ledger: *//p' | tr '\n' ,)" \
 	"20 in 0.10 s,20 expected: 20 emitted,360 in 1.80 s,360 expected: 360 emitted,212 in 1.10 s,220 expected: 212 emitted, 8 missed,"
-is "  and what is still open is said" "$(cprof-top -w 1 "$tmp/late.bin" | sed -n 's/^Recording:.*lost//p' | tr '\n' ';')" \
+is "  and what is still open is said" "$(cprof-top -v -w 1 "$tmp/late.bin" | sed -n 's/^Recording:.*lost//p' | tr '\n' ';')" \
 	", 4 ticks still open;, 8 ticks still open;;"
-status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -w 1'
+status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -v -w 1'
 like "  and is told so" "$(cat "$tmp/err")" '-w requires a capture, not folded text'
-status "nothing at all" 3 cprof-top -w 1 /dev/null
-status "two captures" 2 cprof-top -w 1 "$tmp/c.bin" "$tmp/c.bin"
-status "no rows for programs" 2 cprof-top -w 1 -o tsv "$tmp/c.bin"
-status "no time at all" 2 cprof-top -w 0 "$tmp/c.bin"
-status "a full disk" 1 sh -c "cprof-top -w 1 '$tmp/c.bin' >/dev/full"
+status "nothing at all" 3 cprof-top -v -w 1 /dev/null
+status "two captures" 2 cprof-top -v -w 1 "$tmp/c.bin" "$tmp/c.bin"
+status "no rows for programs" 2 cprof-top -v -w 1 -o tsv "$tmp/c.bin"
+status "no time at all" 2 cprof-top -v -w 0 "$tmp/c.bin"
+status "a full disk" 1 sh -c "cprof-top -v -w 1 '$tmp/c.bin' >/dev/full"
 
 # Counted events: a sample stands for many, and the window has its own part of their account.
 # tally MS COUNT EMITTED
@@ -147,7 +154,7 @@ tally() { printf 'tally time=%d000000 event=5 outcome=%s count=%d\n' "$1" expect
 	echo 'sample time=3200000000 event=5 cpu=0 thread=1 user=17 kernel=0 weight=10'
 	beat 4000 300 7; tally 4000 60 40; printf 'end time=4000000000 reason=closed samples=9\nflush\n'
 } | cprof-dump -r >"$tmp/e.bin"
-said() { cprof-top -w 1 "$@" "$tmp/e.bin" | sed -n '/^Samples/q; s/^\(Window\|Events\|Total\): *//p' | sed 's/, [0-9]* of.*//' | tr '\n' ,; }
+said() { cprof-top -v -w 1 "$@" "$tmp/e.bin" | sed -n '/^Samples/q; s/^\(Window\|Events\|Total\): *//p' | sed 's/, [0-9]* of.*//' | tr '\n' ,; }
 is "counted events are called events, from the first window on" "$(said --event page-faults)" \
 	"0 events (0 samples) in 1.00 s,0 events,30 events (1 samples) in 1.00 s,40 happened: 30 emitted,30 events,10 events (1 samples) in 1.00 s,20 happened: 10 emitted,10 events,"
 is "  as samples they are samples" "$(said --event page-faults --weight samples | grep -c '[0-9] events')" 0
@@ -164,15 +171,15 @@ wait_ms() { echo "sample time=$1000000 event=$2 cpu=0 thread=1 user=17 kernel=0 
 	printf 'end time=4000000000 reason=closed samples=12\nflush\n'
 } | cprof-dump -r >"$tmp/w.bin"
 waits="0.300 s asleep, 0.000 s uninterruptible, 0.025 s for a CPU;1.700 s asleep, 0.080 s uninterruptible, 0.000 s for a CPU;2.000 s asleep, 0.080 s uninterruptible, 0.025 s for a CPU;"
-waited() { cprof-top -w 1 "$@" "$tmp/w.bin" | sed -n 's/^Waiting: *\(.*\) (.*/\1/p' | tr '\n' ';'; }
+waited() { cprof-top -v -w 1 "$@" "$tmp/w.bin" | sed -n 's/^Waiting: *\(.*\) (.*/\1/p' | tr '\n' ';'; }
 is "waits of a window, none, and all in the end" "$(waited)" "$waits"
 is "  likewise where they are shown" "$(waited --wall)" "$waits"
-is "  as in the tables" "$(cprof-top -w 1 --event off-cpu "$tmp/w.bin" | sed -n 's/^Total: *\([^,]*\),.*/\1/p' | tr '\n' ';')" \
+is "  as in the tables" "$(cprof-top -v -w 1 --event off-cpu "$tmp/w.bin" | sed -n 's/^Total: *\([^,]*\),.*/\1/p' | tr '\n' ';')" \
 	"325.00ms;0ns;1.78s;2.10s;"
 
 # Text without a ledger, as from another program, has the time of its samples.
 grep -v '^ledger' "$tmp/c.txt" | cprof-dump -r >"$tmp/n.bin"
-is "without a ledger time is that of samples" "$(cprof-top -w 1 "$tmp/n.bin" | grep -c '^Window')" 3
+is "without a ledger time is that of samples" "$(cprof-top -v -w 1 "$tmp/n.bin" | grep -c '^Window')" 3
 
 # A terminal: 80 functions, and names that do not fit
 {
@@ -194,18 +201,18 @@ else
 	part() { sed -n "/^== $1/,/^== /p" "$tmp/out" | grep -v '^== '; }
 	is "  it is filled, but for the line of the cursor" "$(part first | grep -c .)$(part first | tail -1)" 14
 	is "  as many rows as fit, and that is said" "$(part first | grep -c '^ *1 .*function_')$(part first | sed -n 's/^Total:.*, \(.*\)/ \1/p')" \
-		"6 6 of 80 functions shown"
-	is "  a name that is too long says so" "$(part first | grep -c 'function_.*0\.\.\.$')" 6
-	is "  it has another size: more rows, and of more columns" "$(part resized | grep -c '^ *1 .*function_')" 10
+		"10 10 of 80 functions shown"
+	is "  a name that is too long says so" "$(part first | grep -c 'function_[01]\.\.\.$')" 10
+	is "  it has another size: more rows, and of more columns" "$(part resized | grep -c '^ *1 .*function_')" 14
 	is "  of the same window" "$(part resized | sed -n 's/^Window: *//p')" "80 in 1.00 s"
 	is "  the next window is drawn over it, and nothing of the old one is left" \
 		"$(part second | grep -c function_)$(part second | sed -n 's/^Window: *//p')" "13 in 1.00 s"
 	like "  Ctrl-C does not end it before the recorder" "$(cat "$tmp/out")" '^== end 0$'
-	like "  in the end the table of all" "$(part end)" '^Samples: +83 in '
+	like "  in the end the table of all" "$(part end)" '^Total: +83 samples'
 	is "  that fits" "$(part end | grep -c .)" 18
 	is "  its names are whole" "$(part end | grep -c 'function_.*0$')" "$(part end | grep -c function_)"
 	status "  -n is obeyed, and what does not fit is said" 0 python3 "$here/top-screen.py" "$tmp/t.bin" 16 60 20 100 -n 30
-	is "    on the first screen" "$(part first | tail -2 | head -1)" "[25 more lines]"
+	is "    on the first screen" "$(part first | tail -2 | head -1)" "[21 more lines]"
 fi
 
 # A real recorder that runs until it is stopped, and a workload that changes meanwhile
@@ -216,7 +223,7 @@ if ! may_record; then
 fi
 make -s -C "$top" BUILD="$BUILD" "$BUILD/tests/burn" >"$tmp/make" 2>&1 || diag "$(cat "$tmp/make")"
 { cprof-record -q -a & echo $! >"$tmp/recorder"; wait $!; } 2>/dev/null | cprof-sym 2>/dev/null |
-	cprof-top -w 1 -n 3 --comm burn >"$tmp/out" 2>"$tmp/err" &
+	cprof-top -v -w 1 -n 3 --comm burn >"$tmp/out" 2>"$tmp/err" &
 pipeline=$!
 # tops: prints the function on top of each table
 tops() { awk '/^ +flat/ { getline; print $6 }' "$tmp/out"; }

@@ -98,8 +98,11 @@ end time=4000000000 reason=closed samples=4
 flush
 X
 cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
-top "$tmp/c.bin" >"$tmp/got"
+top -v "$tmp/c.bin" >"$tmp/got"
 cat >"$tmp/want" <<'X'
+2.50 s at 100 Hz
+CPUs 1.3 % busy: 0.7 user, 0.3 kernel, 0.3 unnamed; 6 lost (2 %)
+Caution:    only 4 samples: shares may be off by 35 points (95 %)
 Samples:    4 in 2.50 s
 Ledger:     300 expected: 4 emitted, 290 idle, 6 ring-full
 Lost:       6 of 300 expected samples lost (ring-full 6), 2 records of processes and mappings lost
@@ -128,13 +131,13 @@ X
 same "--by module" "$tmp/want" "$tmp/got"
 is "--by process" "$(top --by process "$tmp/c.bin" | rows | cut -d' ' -f1,4,6 | tr '\n' ,)" "3 3 db-42,1 1 db-43,"
 is "--by thread" "$(top --by thread "$tmp/c.bin" | rows | cut -d' ' -f1,4,6 | tr '\n' ,)" "2 2 db-42/42,1 1 db-42/50,1 1 db-43/43,"
-is "  the header is the same" "$(top --by thread "$tmp/c.bin" | head -6)" "$(top "$tmp/c.bin" | head -6)"
-is "  without user stacks it says nothing of them" "$(top -K "$tmp/c.bin" | grep -c '^Stacks')" 0
+is "  its header" "$(top -v --by thread "$tmp/c.bin" | head -9)" "$(top -v "$tmp/c.bin" | head -9)"
+is "  without user stacks it says nothing of them" "$(top -v -K "$tmp/c.bin" | grep -c '^Stacks')" 0
 is "--weight ns is shown as time" "$(top --weight ns -n 2 "$tmp/c.bin" | rows | cut -d' ' -f1,2,6 | tr '\n' ,)" \
 	"30.00ms 50.00% xfs_read,20.00ms 33.33% memcpy,"
 is "--truncated" "$(top --truncated "$tmp/c.bin" | rows | cut -d' ' -f1,4,6- | grep trunc)" "0 1 [truncated: depth]"
 is "--pid" "$(top --pid 43 "$tmp/c.bin" | rows | cut -d' ' -f1,6)" "1 [db+0x1100]"
-like "  the header tells what was looked at" "$(top --pid 43 "$tmp/c.bin")" '^Samples: +4 in 2.50 s, 1 of them looked at$'
+like "  the header tells what was looked at" "$(top -v --pid 43 "$tmp/c.bin")" '^Samples: +4 in 2.50 s, 1 of them looked at$'
 is "-K" "$(top -K "$tmp/c.bin" | rows | cut -d' ' -f1,6 | tr '\n' ,)" "1 xfs_read,0 ksys_read,"
 is "--from" "$(top --from 1.5 "$tmp/c.bin" | rows | awk '{ n += $1 } END { print n }')" 2
 sed '/^end/i\
@@ -143,12 +146,21 @@ cost time=4000000000 what=tables count=34\
 cost time=4000000000 what=tables-refused count=2\
 cost time=4000000000 what=tables-evicted count=5\
 cost time=4000000000 what=stacks-deferred count=1' "$tmp/c.txt" | cprof-dump -r >"$tmp/t.bin"
-is "what unwinding by tables took, and what had no room" "$(top "$tmp/t.bin" | grep '^Tables')" \
+is "what unwinding by tables took, and what had no room" "$(top -v "$tmp/t.bin" | grep '^Tables')" \
 	"Tables:     34 built, 2.6 MiB, memory was short 2 times, 5 evicted to make room; 1 stack unwound in user space"
-like "  over captures: a peak, and sums" "$(top "$tmp/t.bin" "$tmp/t.bin" | grep '^Tables')" ' 68 built, 2.6 MiB,.* 2 stacks '
+like "  over captures: a peak, and sums" "$(top -v "$tmp/t.bin" "$tmp/t.bin" | grep '^Tables')" ' 68 built, 2.6 MiB,.* 2 stacks '
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
-like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
-like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
+top "$tmp/c.bin" | sed '/^Total/,$d' >"$tmp/got"
+cat >"$tmp/want" <<'X'
+2.50 s at 100 Hz
+CPUs 1.3 % busy: 0.7 user, 0.3 kernel, 0.3 unnamed; 6 lost (2 %)
+Caution:    only 4 samples: shares may be off by 35 points (95 %)
+Lost:       6 of 300 expected samples lost (ring-full 6), 2 records of processes and mappings lost
+Stacks:     4 user, 0.00% complete, 75.00% by frame pointers (unverified), 25.00% truncated (1 depth)
+X
+same "without -v two lines, and those about missing data" "$tmp/want" "$tmp/got"
+like "totals go on over captures in one stream" "$(top -v "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
+like "  and over operands" "$(top -v "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
 
 printf 'sh;main 5\nsh 2\n' >"$tmp/text"
 is "folded text beside it is reported, because none of this is known for it" "$(top "$tmp/c.bin" "$tmp/text" | sed -n '/^Text/,/^Total/p')" \

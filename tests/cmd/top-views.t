@@ -115,9 +115,9 @@ if printf 'a;b 1\n' | top -o json >"$tmp/j"; then
 		"['samples', 22, 2, 4, [('c', 7, 7), ('r', 6, 9)]]"
 	is "  no capture, no ledger" "$(top -o json "$tmp/r" | json '"capture" in d')" False
 	is "  of a capture the ledger" "$(top -o json "$tmp/c.bin" | json '[d["capture"][k] for k in ("samples", "looked_at", "lost")]')" \
-		"$(top "$tmp/c.bin" | awk '/^Samples/ { n = $2 } /^Lost/ { l = $2 == "nothing" ? 0 : $2 } END { printf "[%d, %d, %d]", n, n, l }')"
+		"$(top -v "$tmp/c.bin" | awk '/^Samples/ { n = $2 } /^Lost/ { l = $2 == "nothing" ? 0 : $2 } END { printf "[%d, %d, %d]", n, n, l }')"
 	is "  its outcomes" "$(top -o json "$tmp/c.bin" | json '", ".join(f"{n} {k}" for k, n in d["capture"]["ledger"].items() if k not in ("expected", "sideband-lost"))')" \
-		"$(top "$tmp/c.bin" | sed -n 's/^Ledger:.*: //p')"
+		"$(top -v "$tmp/c.bin" | sed -n 's/^Ledger:.*: //p')"
 	for o in --tree '--peek .' '--stacks 3'; do
 		is "  $o as an array and line by line are the same rows" \
 			"$(top -o json $o "$tmp/m" | sed '1d; $d; s/,$//' | cksum)" "$(top -o ndjson $o "$tmp/m" | cksum)"
