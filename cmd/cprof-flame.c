@@ -13,6 +13,7 @@
 #include "cmd/shared/input.h"
 #include "cmd/shared/line_input.h"
 #include "cmd/shared/result_file.h"
+#include "cmd/shared/sides.h"
 #include "common/annotate/source_block.h"
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
@@ -52,7 +53,7 @@ enum {
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "boxes of these instead of functions" },
 	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
-	{ OPTIONS_VIEW, FLAME_DIFF, "diff", NULL, "compare two operands, before and after" },
+	{ OPTIONS_VIEW, FLAME_DIFF, "diff", NULL, "compare two sides, before and after" },
 	{ OPTIONS_VIEW, FLAME_NEGATE, "negate", NULL, "compare after and before" },
 	{ OPTIONS_VIEW, FLAME_HEATMAP, "heatmap", NULL, "show when samples were taken" },
 	{ OPTIONS_VIEW, FLAME_SLICE, "slice", "MILLISECONDS", "shortest slice of the heat map (20)" },
@@ -83,7 +84,8 @@ static const struct option_row options[] = {
 	CLI_ROWS,
 	{ 0 },
 };
-static const struct command_line command = { "cprof-flame", "draw a flame graph", "[FILE ...]", options };
+static const struct command_line command = { "cprof-flame", "draw a flame graph", "[FILE ...]\n--diff A... -- B...",
+					      options };
 
 /* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
 enum { SLICE_MS = 20 };
@@ -100,7 +102,9 @@ struct settings {
 	struct search search;
 	struct origins origins;
 	struct captions captions;
-	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned; lent to the picture */
+	char *texts[FLAME_INVERTED - FLAME_LOOKS]; /* owned; lent to the picture */
+	struct side sides[PROFILE_SIDES];          /* operands of --diff, if there are two or more */
+	size_t after;                              /* operands after "--" */
 };
 
 static char *clean_text(const char *text)
@@ -303,7 +307,7 @@ static void check_search(struct settings *s)
 		cli_usage("invalid --search \"%s\": %s", text, why);
 }
 
-static void check_flame(struct settings *s, struct filters *f, int operands)
+static void check_flame(struct settings *s, struct filters *f, char **names, int operands)
 {
 	filters_check(f);
 	check_search(s);
@@ -311,8 +315,8 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 		cli_usage("--slice requires --heatmap");
 	if (s->lanes && !s->heatmap)
 		cli_usage("--lanes requires --heatmap");
-	if (s->diff && operands > PROFILE_SIDES)
-		cli_usage("--diff takes at most two operands, before and after");
+	if (s->diff && operands > 1 && !sides_take(s->sides, names, (size_t)operands, s->after))
+		cli_usage("--diff: " SIDES_WANTED);
 	if (s->negate && !s->diff)
 		cli_usage("--negate requires --diff");
 	if (s->n_source_dirs && !s->source)
@@ -330,30 +334,50 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 		cli_usage("--heatmap and --reverse are mutually exclusive; the page has a button");
 }
 
-/* Reads the operands, and names the sides if there are two. */
-static enum status load_sides(struct filters *f, struct settings *s, char **operands, int n,
-			      struct profile *p, struct loaded *sides)
+/* Reads both sides of --diff and names them. */
+static enum status load_sides(struct filters *f, struct settings *s, struct profile *p, struct loaded *loaded)
 {
+	enum status status;
+
+	if (s->negate) {
+		struct side first = s->sides[0];
+
+		s->sides[0] = s->sides[1];
+		s->sides[1] = first;
+	}
+	sides_name(s->sides);
+	f->columns = COLUMNS_ONE;
+	status = sides_load(s->sides, f, p, &s->setup, false);
+	sides_warn_order(s->sides);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		s->pic.names[side] = s->sides[side].title;
+		loaded[side] = s->sides[side].loaded;
+	}
+	s->pic.sides = PROFILE_SIDES;
+	return status;
+}
+
+/* Reads operands that are no sides: one profile, or text with the counts of both sides. */
+static enum status load_profile(struct filters *f, struct settings *s, char **operands, struct profile *p,
+				struct loaded *loaded)
+{
+	unsigned int side = s->negate;
 	enum status status = STATUS_OK;
-	bool two = s->diff && n == PROFILE_SIDES;
 
-	if (two && strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
-		cli_usage("standard input can be one of the two, not both");
-	f->columns = two || n > 1 ? COLUMNS_ONE : s->diff ? COLUMNS_TWO : COLUMNS_GUESSED;
-	for (int i = 0; i < n; i++) {
-		unsigned int side = (two ? (unsigned int)i : 0) ^ s->negate;
-		enum status got = operand_load(f, operands[i], p, side, &sides[side]);
+	f->columns = operands[1] ? COLUMNS_ONE : s->diff ? COLUMNS_TWO : COLUMNS_GUESSED;
+	for (; *operands; operands++) {
+		enum status got = operand_load(f, *operands, p, side, &loaded[side]);
 
-		if (two)
-			s->pic.names[side] = s->sides[side] = clean_text(operands[i]);
 		status = got > status ? got : status;
 	}
-	if (!two && f->columns == COLUMNS_TWO) {
-		s->pic.names[s->negate] = "before";
-		s->pic.names[!s->negate] = "after";
-		sides[!s->negate] = sides[s->negate];
-	}
-	s->pic.sides = two || f->columns == COLUMNS_TWO ? 2 : 1;
+	if (s->diff && loaded[side].streams)
+		cli_usage("--diff: " SIDES_WANTED);
+	s->pic.sides = f->columns == COLUMNS_TWO ? PROFILE_SIDES : 1;
+	if (s->pic.sides == 1)
+		return status;
+	s->pic.names[side] = "before";
+	s->pic.names[!side] = "after";
+	loaded[!side] = loaded[side];
 	return status;
 }
 
@@ -377,11 +401,9 @@ static void add_sources(struct settings *s, const struct filters *f, struct line
 /* Returns whether there is something to draw. One side of two may be empty. */
 static bool is_drawable(const struct settings *s, const struct loaded *sides)
 {
-	const struct loaded *a = &sides[0], *b = &sides[1];
-
-	if (s->pic.sides == 1)
-		return a->good;
-	return (a->good && (b->good || b->empty)) || (a->empty && b->good);
+	if (s->sides[0].n)
+		return sides_comparable(s->sides);
+	return sides[0].good;
 }
 
 static void add_ledgers(struct settings *s, const struct filters *f, const struct loaded *sides)
@@ -406,17 +428,11 @@ static void add_ledgers(struct settings *s, const struct filters *f, const struc
 	buf_release(&lost);
 }
 
-/* Sets what the significance tests need: the weight of a sample, and whether its time is known. */
-static void set_up_tests(struct settings *s, const struct profile *p, const struct view *v,
-			 const struct loaded *sides)
+/* Sets the weight of a sample, for the tests of text with the counts of both sides; its time is not known. */
+static void set_up_tests(struct settings *s, const struct view *v)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		uint64_t samples = sides[side].sums.samples;
-
-		s->setup.unit[side] = 1;
-		if (v->weight != WEIGHT_SAMPLES)
-			s->setup.unit[side] = sides[side].texts || !samples ? INFINITY : (double)p->total[side] / (double)samples;
-		s->setup.timed[side] = sides[side].streams && !sides[side].texts;
+		s->setup.unit[side] = v->weight == WEIGHT_SAMPLES ? 1 : INFINITY;
 		s->setup.runs[side] = 1;
 	}
 }
@@ -476,9 +492,12 @@ static void finish_settings(struct settings *s, struct filters *f, struct profil
 {
 	bool reverse = f->shape.reverse;
 
-	set_up_tests(s, p, &f->view, sides);
+	if (!s->sides[0].n)
+		set_up_tests(s, &f->view);
 	filters_settle(f, p, s->pic.sides, 0);
 	captions_find(&s->captions, p, &f->view);
+	if (s->sides[0].n)
+		sides_join(s->sides, f, p);
 	f->shape.reverse = reverse && s->svg;
 	filters_shape(f, p);
 	if (reverse)
@@ -494,8 +513,7 @@ static void release_settings(struct settings *s)
 {
 	for (size_t i = 0; i < sizeof(s->texts) / sizeof(s->texts[0]); i++)
 		free(s->texts[i]);
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		free(s->sides[side]);
+	sides_release(s->sides);
 	captions_release(&s->captions);
 	search_release(&s->search);
 	origins_release(&s->origins);
@@ -520,7 +538,7 @@ static void begin_moments(struct settings *s, struct view *v)
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct settings s = { .pic.look = LOOK_DEFAULT };
+	struct settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true };
 	struct symbol_files files = { 0 };
@@ -537,7 +555,7 @@ int main(int argc, char **argv)
 		else
 			note_filter(&s, c);
 	}
-	check_flame(&s, &f, argc - optind);
+	check_flame(&s, &f, argv + optind, argc - optind);
 	result_open(argv + optind);
 	if (!s.svg)
 		cli_refuse_terminal("a page is for a browser");
@@ -550,7 +568,7 @@ int main(int argc, char **argv)
 		f.also = &lines.taker;
 	}
 	argv = argv[optind] ? argv + optind : standard_input;
-	status = load_sides(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
+	status = s.sides[0].n ? load_sides(&f, &s, &p, sides) : load_profile(&f, &s, argv, &p, sides);
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
 	if (s.source)

@@ -1,8 +1,8 @@
 /*
  * The parts of cprof-diff: its two sides are read, compared, judged and printed.
  *
- *	status = diff_load(&filters, &findings, &settings);	// every operand of both sides
- *	if (!diff_comparable(settings.sides)) ...
+ *	status = sides_load(settings.sides, &filters, &findings.p, &findings.setup, true);
+ *	if (!sides_comparable(settings.sides)) ...
  *	diff_warn(&findings.p, settings.sides, &filters);
  *	diff_compare(&findings, &settings);
  *	diff_print_table(&findings, &settings, &filters);
@@ -15,20 +15,10 @@
 
 #include "cmd/shared/filters.h"
 #include "cmd/shared/input.h"
+#include "cmd/shared/sides.h"
 #include "common/export/output_rows.h"
 #include "common/views/table_view.h"
 #include "common/stats/changes.h"
-
-/* One side of the comparison: its operands and their sums. */
-struct diff_side {
-	char **names;
-	size_t n, cap;
-	char title[256]; /* for messages */
-	struct loaded loaded;
-	double samples;  /* number of samples; INFINITY: unknown */
-	uint32_t runs;
-	bool had;        /* it had samples before the filters */
-};
 
 struct diff_settings {
 	bool folded, raw, significant, has_rows, program; /* program: output for programs */
@@ -37,7 +27,7 @@ struct diff_settings {
 	size_t budget; /* bytes of the brief; 0: not given */
 	double fail_above; /* percentage points; negative: no gate */
 	size_t rows;
-	struct diff_side sides[PROFILE_SIDES];
+	struct side sides[PROFILE_SIDES];
 };
 
 /* The results, ready to print. */
@@ -49,15 +39,10 @@ struct diff_findings {
 	size_t rows; /* rows of the table to print */
 };
 
-/* load.c: reads every operand. Returns the worst status of the operands. */
-enum status diff_load(struct filters *f, struct diff_findings *o, struct diff_settings *s);
-/* Returns whether there is something to compare. One side may be empty. */
-bool diff_comparable(const struct diff_side *sides);
-
 /* warn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */
 void diff_warn_twice(const struct diff_settings *s);
 /* Called after reading: warns of differences between the sides that make the comparison less reliable. */
-void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f);
+void diff_warn(const struct profile *p, const struct side *sides, const struct filters *f);
 
 /* print.c: compares the functions and sorts the table. */
 void diff_compare(struct diff_findings *o, const struct diff_settings *s);

@@ -31,7 +31,7 @@ enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_
 	enum status status = STATUS_OK;
 
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
-		const struct diff_side *side = &s->sides[number];
+		const struct side *side = &s->sides[number];
 
 		if (o->p.total[number] || (side->loaded.empty && s->fail_above < 0))
 			continue;

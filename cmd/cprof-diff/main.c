@@ -9,8 +9,6 @@
 #include "cmd/shared/brief_facts.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/result_file.h"
-#include "common/base/array.h"
-#include "common/profile/sanitize.h"
 
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
        DIFF_AFTER, DIFF_BUDGET };
@@ -36,13 +34,6 @@ static const struct command_line command = {
 	"cprof-diff", "compare two profiles, and say which changes may be chance",
 	"A B\nA... -- B...\n--before A... --after B...", options,
 };
-
-static void add_name(struct diff_side *side, char *name)
-{
-	if (!grow_array(&side->names, &side->cap, side->n, sizeof(*side->names)))
-		cli_no_memory();
-	side->names[side->n++] = name;
-}
 
 static double parse_points(const char *text)
 {
@@ -86,7 +77,7 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 		break;
 	case DIFF_BEFORE:
 	case DIFF_AFTER:
-		add_name(&s->sides[c == DIFF_AFTER], optarg);
+		sides_add(&s->sides[c == DIFF_AFTER], optarg);
 		break;
 	case 'n':
 		s->rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
@@ -100,58 +91,20 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 	}
 }
 
-/* Returns the number of operands after the first "--", or 0. getopt moves them to the end and drops "--". */
-static size_t after_dashes(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0)
-			return (size_t)(argc - 1 - i);
-	}
-	return 0;
-}
-
 /*
  * Assigns the operands to the sides: "A B"; or "A... -- B..."; or --before and --after. after: the number of
  * operands after "--".
  */
 static void take_operands(struct diff_settings *s, char **names, size_t n, size_t after)
 {
-	struct diff_side *sides = s->sides;
-	size_t before = after && after < n ? n - after : n / 2;
+	struct side *sides = s->sides;
 
-	if (sides[0].n || sides[1].n) {
-		if (n || !sides[0].n || !sides[1].n)
-			cli_usage("--before and --after require each other and take no operands");
-		return;
+	if (!sides[0].n && !sides[1].n) {
+		if (!sides_take(sides, names, n, after))
+			cli_usage(SIDES_WANTED);
+	} else if (n || !sides[0].n || !sides[1].n) {
+		cli_usage("--before and --after require each other and take no operands");
 	}
-	if (n < PROFILE_SIDES || (n != PROFILE_SIDES && before != n - after))
-		cli_usage("two operands are required, before and after, or \"--\" between those before and those after");
-	for (size_t i = 0; i < n; i++)
-		add_name(&sides[i >= before], names[i]);
-}
-
-static void name_sides(struct diff_settings *s)
-{
-	unsigned int dashes = 0;
-	struct buf name = { 0 };
-
-	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
-		struct diff_side *side = &s->sides[number];
-
-		for (size_t i = 0; i < side->n; i++)
-			dashes += strcmp(side->names[i], "-") == 0;
-		sanitize_append(&name, slice_of(side->names[0]));
-		if (side->n > 1)
-			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", buf_cstr(&name), side->n - 1);
-		else
-			snprintf(side->title, sizeof(side->title), "%s", buf_cstr(&name));
-		if (name.failed)
-			cli_no_memory();
-		buf_clear(&name);
-	}
-	buf_release(&name);
-	if (dashes > 1)
-		cli_usage("standard input can be one of the two, not both");
 }
 
 static void check_settings(const struct diff_settings *s)
@@ -192,15 +145,14 @@ static void release_all(struct diff_findings *o, struct diff_settings *s, struct
 	table_release(&o->table);
 	profile_release(&o->p);
 	filters_release(f);
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		free(s->sides[side].names);
+	sides_release(s->sides);
 }
 
 int main(int argc, char **argv)
 {
 	struct diff_settings s = { .rows = ROWS, .fail_above = -1 };
 	struct filters f = { .view.no_ids = true };
-	size_t after = after_dashes(argc, argv);
+	size_t after = sides_dashes(argc, argv);
 	char **arguments = brief_arguments(argc, argv);
 	struct diff_findings o = { 0 };
 	enum status status;
@@ -221,19 +173,23 @@ int main(int argc, char **argv)
 	s.budget = s.budget ? s.budget : BRIEF_BUDGET;
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
 	result_open(argv + optind);
-	name_sides(&s);
+	sides_name(s.sides);
 	diff_warn_twice(&s);
 	if (!profile_init(&o.p))
 		cli_no_memory();
-	status = diff_load(&f, &o, &s);
+	if (!s.folded && !s.raw)
+		f.view.moment_ns = CHANGES_SLICE_MS * 1000000;
+	status = sides_load(s.sides, &f, &o.p, &o.setup, true);
 	f.shape.by.stack_max = s.folded ? PROFILE_STACK_MAX : 0;
 	filters_settle(&f, &o.p, PROFILE_SIDES, s.folded && !f.shape.by.asked ? PROFILE_STACK_MAX : 0);
+	sides_join(s.sides, &f, &o.p);
 	filters_shape(&f, &o.p);
-	if (!diff_comparable(s.sides)) {
+	if (!sides_comparable(s.sides)) {
 		status = STATUS_DAMAGED;
 	} else {
 		enum status verdict;
 
+		sides_warn_order(s.sides);
 		diff_warn(&o.p, s.sides, &f);
 		verdict = print_findings(&o, &s, &f, arguments + 1);
 		status = status ? status : verdict;

@@ -65,7 +65,7 @@ static void print_rows(const struct diff_findings *o)
 }
 
 /* Prints how chance was measured, because the verdict is only valid under that assumption. */
-static void print_basis(const struct diff_findings *o, const struct diff_side *sides)
+static void print_basis(const struct diff_findings *o, const struct side *sides)
 {
 	const struct changes *c = &o->changes;
 

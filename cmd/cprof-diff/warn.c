@@ -12,7 +12,7 @@
 enum { UNNAMED = 30, UNNAMED_CHANGE = 15, WHOLE_CHANGE = 10 };
 
 /* Offsets in files are compared like names, but only mean the same in the same build. */
-static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
+static void warn_unnamed(const struct profile *p, const struct side *sides)
 {
 	uint64_t unnamed[PROFILE_SIDES];
 	double shares[PROFILE_SIDES];
@@ -33,7 +33,7 @@ static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
 			 shares[0], sides[0].title, shares[1], sides[1].title);
 }
 
-static void warn_rebuilt(const struct gather_modules *m, const struct diff_side *sides)
+static void warn_rebuilt(const struct gather_modules *m, const struct side *sides)
 {
 	struct slice name;
 	size_t n = gather_modules_rebuilt(m, &name);
@@ -55,7 +55,7 @@ static bool shares_differ(const uint64_t *part, const uint64_t *whole, double *s
 }
 
 /* If only one side has complete stacks, callers seem to come and go. */
-static void warn_truncated(const struct diff_side *sides)
+static void warn_truncated(const struct side *sides)
 {
 	struct ends a = ends_of(sides[0].loaded.sums.user), b = ends_of(sides[1].loaded.sums.user);
 	const uint64_t stacks[] = { a.stacks, b.stacks }, complete[] = { a.complete, b.complete },
@@ -74,7 +74,7 @@ static void warn_truncated(const struct diff_side *sides)
 		 "like changes", shares[0], sides[0].title, how, shares[1], sides[1].title);
 }
 
-void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f)
+void diff_warn(const struct profile *p, const struct side *sides, const struct filters *f)
 {
 	if (view_frame_keys(&f->view))
 		warn_truncated(sides);

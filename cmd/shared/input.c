@@ -66,6 +66,18 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	}
 }
 
+void loaded_add(struct loaded *sum, const struct loaded *one)
+{
+	sum->streams += one->streams;
+	sum->texts += one->texts;
+	sum->counts += one->counts;
+	sum->good += one->good;
+	sum->empty += one->empty;
+	add_totals(sum, &one->totals);
+	add_sums(sum, &one->sums);
+	about_add(&sum->about, &one->about);
+}
+
 static int next_record(const struct operand_taker *t, struct reader *r, int fd, struct record *rec)
 {
 	if (t->wait)

@@ -26,6 +26,9 @@ struct loaded {
 	struct about about;
 };
 
+/* Adds the results of other operands. */
+void loaded_add(struct loaded *sum, const struct loaded *one);
+
 /* Callbacks of live.c, which follows a capture while it is read. */
 struct operand_watch {
 	void *context;

@@ -336,6 +336,21 @@ static bool thin(struct step *st)
 	return good;
 }
 
+static bool join(struct step *st)
+{
+	const struct transform *s = st->s;
+
+	for (size_t i = 1; i < st->from->n; i++) {
+		const struct profile_node *node = &st->from->nodes[i];
+		bool joins = !node->parent && (node->label == s->join[0] || node->label == s->join[1]);
+
+		if (!profile_child(st->to, st->map[node->parent], joins ? s->joined : node->label,
+				   &st->map[i]))
+			return false;
+	}
+	return true;
+}
+
 bool transform_apply(const struct transform *s, struct profile *p)
 {
 	struct transform first = *s;
@@ -344,7 +359,7 @@ bool transform_apply(const struct transform *s, struct profile *p)
 	first.min = 0;
 	first.by.asked = false;
 	first.collapse = s->collapse && !s->by.asked;
-	return (!transform_asked(&first) || take_step(s, p, choose)) &&
+	return (!s->joins || take_step(s, p, join)) && (!transform_asked(&first) || take_step(s, p, choose)) &&
 	       (!s->by.asked || take_step(s, p, project)) && (!s->reverse || take_step(s, p, reverse)) &&
 	       (!s->min || take_step(s, p, thin));
 }

@@ -27,6 +27,9 @@ enum { TRANSFORM_PERCENT = 1000000000 };
 
 /* All zero: no transformation. The regular expressions stay the caller's. */
 struct transform {
+	/* Outermost frames of either of these labels get the label joined. */
+	bool joins;
+	uint32_t join[PROFILE_SIDES], joined;
 	bool norm;                              /* removes unstable numbers from names; see strip_numbers.h */
 	/* stacks with a frame of each of the first two, with none of the third */
 	const regex_t *match, *focus, *exclude;

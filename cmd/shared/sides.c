@@ -1,0 +1,176 @@
+#include "cmd/shared/sides.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/shared/losses.h"
+#include "common/base/array.h"
+#include "common/profile/outermost.h"
+#include "common/profile/sanitize.h"
+#include "common/stats/added.h"
+
+size_t sides_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0)
+			return (size_t)(argc - 1 - i);
+	}
+	return 0;
+}
+
+void sides_add(struct side *side, char *name)
+{
+	if (!grow_array(&side->names, &side->cap, side->n, sizeof(*side->names)))
+		cli_no_memory();
+	side->names[side->n++] = name;
+}
+
+bool sides_take(struct side sides[PROFILE_SIDES], char **names, size_t n, size_t after)
+{
+	size_t before = after && after < n ? n - after : n / 2;
+
+	if (n < PROFILE_SIDES || (n != PROFILE_SIDES && before != n - after))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sides_add(&sides[i >= before], names[i]);
+	return true;
+}
+
+void sides_name(struct side sides[PROFILE_SIDES])
+{
+	unsigned int dashes = 0;
+	struct buf name = { 0 };
+
+	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
+		struct side *side = &sides[number];
+
+		for (size_t i = 0; i < side->n; i++)
+			dashes += strcmp(side->names[i], "-") == 0;
+		sanitize_append(&name, slice_of(side->names[0]));
+		if (side->n > 1)
+			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", buf_cstr(&name),
+				 side->n - 1);
+		else
+			snprintf(side->title, sizeof(side->title), "%s", buf_cstr(&name));
+		if (name.failed)
+			cli_no_memory();
+		buf_clear(&name);
+	}
+	buf_release(&name);
+	if (dashes > 1)
+		cli_usage("standard input can be one of the two, not both");
+}
+
+/*
+ * Counts of text are samples, unless they are recognizably not. If a side has several files, each is a run,
+ * and its part is noted.
+ */
+static void end_text(struct added *a, struct profile *p, struct side *side, bool ns)
+{
+	added_end(a, p);
+	if (a->unit >= ADDED_UNIT_LEAST)
+		side->samples += (double)(a->weight / a->unit);
+	else
+		side->samples += ns && a->weight ? INFINITY : (double)a->weight;
+	if (side->n > 1) {
+		side->runs++;
+		if (!added_mark(a, p))
+			cli_no_memory();
+	}
+}
+
+static enum status load_one(struct filters *f, const char *name, struct profile *p, struct side *side,
+			    unsigned int number, bool losses)
+{
+	struct loaded one = { 0 };
+	struct buf text = { 0 };
+	uint32_t runs = p->runs;
+	enum status status;
+	struct added a;
+
+	if (!added_begin(&a, p, number))
+		cli_no_memory();
+	status = operand_load(f, name, p, number, &one);
+	losses_print(&text, &one.totals);
+	if (text.n && losses)
+		cli_warn("%s: %s", name, buf_cstr(&text));
+	buf_release(&text);
+	side->runs += p->runs - runs;
+	side->samples += (double)one.sums.samples;
+	if (one.texts)
+		end_text(&a, p, side, f->view.weight != WEIGHT_SAMPLES);
+	added_release(&a);
+	loaded_add(&side->loaded, &one);
+	return status;
+}
+
+enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p,
+		       struct changes_setup *setup, bool losses)
+{
+	enum status status = STATUS_OK;
+
+	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
+		struct side *side = &sides[number];
+
+		for (size_t i = 0; i < side->n; i++) {
+			enum status one = load_one(f, side->names[i], p, side, number, losses);
+
+			status = one > status ? one : status;
+		}
+		setup->unit[number] = !isfinite(side->samples) ? INFINITY :
+				      side->samples > 0 ? (double)p->total[number] / side->samples : 1;
+		side->had = side->loaded.totals.samples > 0 || p->total[number] > 0 ||
+			    (side->loaded.texts && f->view.n_comms);
+		setup->timed[number] = side->loaded.streams && !side->loaded.texts;
+		setup->runs[number] = side->runs;
+	}
+	return status;
+}
+
+void sides_join(const struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p)
+{
+	uint32_t *main = f->shape.join;
+	struct buf name = { 0 };
+
+	if (!outermost_main(p, 0, &main[0]) || !outermost_main(p, 1, &main[1]))
+		cli_no_memory();
+	if (view_roots(&f->view) || main[0] == main[1])
+		return;
+	if (main[0] == OUTERMOST_NONE || main[1] == OUTERMOST_NONE)
+		return;
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		struct slice text = profile_text(p, main[side]);
+
+		buf_text(&name, side ? " \xe2\x86\x92 " : "");
+		buf_bytes(&name, text.p, text.n);
+	}
+	if (name.failed || !profile_label(p, buf_view(&name), &f->shape.joined))
+		cli_no_memory();
+	f->shape.joins = true;
+	cli_warn("%s and %s have different commands, compared under one root: %s", sides[0].title,
+		 sides[1].title, buf_cstr(&name));
+	buf_release(&name);
+}
+
+void sides_warn_order(const struct side sides[PROFILE_SIDES])
+{
+	const struct about *a = &sides[0].loaded.about, *b = &sides[1].loaded.about;
+
+	if (a->first && b->first && b->last < a->first)
+		cli_warn("%s was recorded before %s: the first side is before and the second one after",
+			 sides[1].title, sides[0].title);
+}
+
+bool sides_comparable(const struct side sides[PROFILE_SIDES])
+{
+	const struct loaded *a = &sides[0].loaded, *b = &sides[1].loaded;
+
+	return (a->good && (b->good || b->empty)) || (a->empty && b->good);
+}
+
+void sides_release(struct side sides[PROFILE_SIDES])
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		free(sides[side].names);
+}
