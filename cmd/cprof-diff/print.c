@@ -45,7 +45,7 @@ static void print_cells(const struct profile *p, const uint64_t *weight, const s
 {
 	char interval[40];
 
-	snprintf(interval, sizeof(interval), "[%+.2f, %+.2f]", 100 * c->interval.low, 100 * c->interval.high);
+	snprintf(interval, sizeof(interval), "[%+.2f, %+.2f]", 100 * c->adjusted.low, 100 * c->adjusted.high);
 	printf("%6.2f%% %6.2f%% %+8.2f %c%-18s ", diff_cell(p, weight, 0, false), diff_cell(p, weight, 1, false),
 	       diff_change(p, weight, false), c->q < COMPARE_RATE ? ' ' : '~', interval);
 }
@@ -54,7 +54,7 @@ static void print_rows(const struct diff_findings *o)
 {
 	for (unsigned int kind = 0; kind < 2; kind++)
 		printf("%7s %7s %8s  %s", kind ? "cum A" : "flat A", kind ? "cum B" : "flat B", "change",
-		       kind ? "[95 %]\n" : "[95 %]             ");
+		       kind ? "[adjusted]\n" : "[adjusted]         ");
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct table_row *row = &o->table.rows[i];
 
@@ -98,6 +98,7 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n,
 	       keys_things(v));
+	printf("intervals are adjusted for all %zu tests, so that those without ~ exclude 0\n", c->tests);
 	print_basis(o, s->sides);
 	if (c->long_bursts)
 		printf("bursts are longer than a block, so chance may be larger than estimated: "

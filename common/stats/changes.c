@@ -153,20 +153,35 @@ static bool test_all(struct changes *c, const struct table *t, struct work *w)
 	return true;
 }
 
-/* Sets the intervals, each for one change alone; the critical value depends on the number of changes. */
+/*
+ * Returns an interval that agrees with the verdict. Test and interval use different approximations, and
+ * whether 0 is a possible change is decided by the test.
+ */
+static struct interval agree(struct interval i, const struct change *change)
+{
+	const struct compare *c = &change->counts;
+	bool grew = c->k[1] * c->n[0] > c->k[0] * c->n[1];
+
+	if (change->q >= COMPARE_RATE)
+		return (struct interval){ fmin(i.low, 0), fmax(i.high, 0) };
+	return grew ? (struct interval){ fmax(i.low, 0), i.high } : (struct interval){ i.low, fmin(i.high, 0) };
+}
+
+/* Sets the intervals; the critical value depends on the number of changes. */
 static void set_intervals(struct changes *c, const struct table *t)
 {
 	double z = compare_critical(0.05, c->model.df);
 	size_t passed = c->changed ? c->changed : 1;
 
+	c->critical = compare_critical(fmin(1, COMPARE_RATE * (double)passed / (double)(c->tests ? c->tests : 1)), c->model.df);
 	for (size_t i = 0; i < t->n; i++) {
 		for (unsigned int kind = 0; kind < VARIANCE_KINDS; kind++) {
 			struct change *change = change_of(c, t->rows[i].label, kind);
 
 			change->interval = compare_interval(&change->counts, z);
+			change->adjusted = agree(compare_interval(&change->counts, c->critical), change);
 		}
 	}
-	c->critical = compare_critical(fmin(1, COMPARE_RATE * (double)passed / (double)(c->tests ? c->tests : 1)), c->model.df);
 }
 
 static void note_parts(struct changes *c, const struct design_effect *d)

@@ -27,7 +27,9 @@
 
 struct change {
 	struct compare counts;    /* in samples */
-	struct interval interval; /* 95 %, of the share after minus the share before */
+	struct interval interval; /* 95 %, of the share after minus the share before, for this change alone */
+	/* Adjusted over all tests, as q: it contains 0 if and only if q is at least COMPARE_RATE. */
+	struct interval adjusted;
 	double p, q;              /* q: adjusted over all tests; 1: could not be tested */
 };
 

@@ -14,15 +14,16 @@ cat >"$tmp/want" <<'X'
 A: a, 15 samples
 B: b, 19 samples
 0 of 4 functions changed, at a false-discovery rate of 5 %
+intervals are adjusted for all 5 tests, so that those without ~ exclude 0
 chance is estimated as for independent samples: bursts are unknown, because folded text has no time
 growth that would be detected in 4 of 5 cases: 50.31 points from 1 %, 55.00 points from 10 %
 4 of 4 rows shown, in percent of each side; ~ may be chance
 
- flat A  flat B   change  [95 %]               cum A   cum B   change  [95 %]
- 66.67%  36.84%   -29.82 ~[-55.18, +3.52]     66.67%  36.84%   -29.82 ~[-55.18, +3.52]          z
- 33.33%  47.37%   +14.04 ~[-17.97, +41.74]    80.00% 100.00%   +20.00 ~[-1.23, +45.19]          foo
-  0.00%   0.00%    +0.00 ~[-20.39, +16.82]    20.00%   0.00%   -20.00 ~[-45.19, +1.23]    gone  foo.part.0
-  0.00%  15.79%   +15.79 ~[-7.04, +37.57]      0.00%  15.79%   +15.79 ~[-7.04, +37.57]    new   y
+ flat A  flat B   change  [adjusted]           cum A   cum B   change  [adjusted]
+ 66.67%  36.84%   -29.82 ~[-60.13, +12.60]    66.67%  36.84%   -29.82 ~[-60.13, +12.60]         z
+ 33.33%  47.37%   +14.04 ~[-26.18, +47.84]    80.00% 100.00%   +20.00 ~[-9.81, +53.19]          foo
+  0.00%   0.00%    +0.00 ~[-30.67, +25.88]    20.00%   0.00%   -20.00 ~[-53.19, +9.81]    gone  foo.part.0
+  0.00%  15.79%   +15.79 ~[-17.03, +45.20]     0.00%  15.79%   +15.79 ~[-17.03, +45.20]   new   y
 X
 same "shares of each side, the largest change first" "$tmp/want" "$tmp/got"
 diff_ --no-normalize -n 2 "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
