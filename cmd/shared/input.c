@@ -53,6 +53,7 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	sum->sums.samples += s->samples;
 	sum->sums.unresolved += s->unresolved;
 	sum->sums.symbols += s->symbols;
+	sum->sums.lines += s->lines;
 	for (size_t i = 0; i < LANGUAGES; i++) {
 		for (size_t state = 0; state < LANG_STATES; state++)
 			sum->sums.languages[i][state] += s->languages[i][state];
@@ -270,6 +271,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		status = STATUS_DAMAGED;
 		operand_warn_bad(name, &r.scan);
 	}
+	if (r.scan.bad < r.scan.lines && 6 * r.scan.bad > 5 * r.scan.lines)
+		cli_die(STATUS_DAMAGED, "%s: %" PRIu64 " of %" PRIu64 " lines are not folded text: nothing is shown", name,
+			r.scan.bad, r.scan.lines);
 	sum->texts++;
 	sum->counts += r.two_columns ? 0 : r.samples;
 	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
@@ -338,6 +342,7 @@ struct gathering {
 	const struct operand_watch *watch;
 	struct filters *f;
 	struct about *about;
+	const char *name; /* for messages */
 };
 
 static bool begin_gathering(void *context)
@@ -382,6 +387,18 @@ static void note_counted(struct filters *f, const struct capture *c)
 	}
 }
 
+/* Warns of options that the capture has no data for. */
+static void warn_lacking(const struct gathering *it, const struct capture_totals *totals)
+{
+	const struct gather_sums *sums = &it->g.sums;
+
+	if (it->view->wall && !totals->waits && !capture_has_waits(&it->g.capture))
+		cli_warn("%s: no waiting time was recorded (--off-cpu of cprof-record): --wall shows CPU time alone",
+			 it->name);
+	if (it->view->lines && sums->symbols && !sums->lines)
+		cli_warn("%s: no machine code has a line: run cprof-sym -l, with debug information", it->name);
+}
+
 static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
 {
 	struct gathering *it = context;
@@ -392,6 +409,7 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);
 	*sums = it->g.sums;
+	warn_lacking(it, totals);
 	gather_release(&it->g);
 	return good;
 }
@@ -440,7 +458,8 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
 			 struct loaded *sum)
 {
 	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f,
-				.about = &sum->about };
+				.about = &sum->about,
+				.name = strcmp(path, "-") == 0 ? "standard input" : path };
 	struct operand_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;

@@ -52,6 +52,7 @@ struct gather_sums {
 	bool counted;
 	/* SYMBOL and SOURCE records, names found or not: someone has looked for them */
 	uint64_t symbols;
+	uint64_t lines; /* SYMBOL records among them with a line */
 };
 
 /*

@@ -5,7 +5,7 @@
 export TZ=UTC
 flame() { cprof-flame "$@" 2>"$tmp/err"; }
 head_of() { flame "$@" | "$here/flame-block.py" head /dev/stdin; }
-texts() { head_of "$@" | sed -n 's/^texts|\(.*\)|samples||$/\1/p'; }
+texts() { head_of "$@" | sed -n 's,^texts|\(.*\)|samples|.*,\1,p'; }
 words() { head_of "$@" | sed -n 's/^option summary = //p'; }
 tab() { flame "$@" | sed -n 's/.*<title>\([^<]*\)<.*/\1/p' | head -1; }
 
@@ -95,6 +95,65 @@ long=$(printf 'x%.0s' $(seq 300))
 capture "-- $long" $date 204,68,40,0 | cprof-dump -r >"$tmp/long.bin"
 is "  a long command is cut" "$(cprof-top "$tmp/long.bin" | head -1 | awk '{ print length }')" 80
 like "  and that is said" "$(cprof-top "$tmp/long.bin" | head -1)" '^x+\.\.\., 2026'
+
+# Differences
+is "the same command on both sides" "$(texts --diff "$tmp/make.bin" "$tmp/few.bin" | cut -d'|' -f1)" \
+	"Change of make -j2; <all> on build7"
+is "  in order nothing is said" "$(cat "$tmp/err")" ""
+like "  both sides have their words" \
+	"$(words --diff "$tmp/make.bin" "$tmp/few.bin")" '^Before: 25 % .* After: 5.8 %'
+for c in cprof-diff 'cprof-flame --diff'; do
+	$c "$tmp/few.bin" "$tmp/make.bin" 2>"$tmp/err" >/dev/null
+	like "$c: a second side that is older" "$(cat "$tmp/err")" 'make.bin was recorded before .*few.bin'
+done
+status "one capture is not compared" 2 cprof-flame --diff "$tmp/make.bin"
+like "  and two operands are asked for" "$(cat "$tmp/err")" '^cprof-flame: --diff: two operands are required'
+status "three operands without -- are not, either" 2 \
+	cprof-flame --diff "$tmp/make.bin" "$tmp/few.bin" "$tmp/few.bin"
+is "several a side, as in cprof-diff" \
+	"$(head_of --diff "$tmp/make.bin" "$tmp/all.bin" -- "$tmp/few.bin" "$tmp/few.bin" |
+		sed -n 's/.*samples|//p')" \
+	"$tmp/make.bin and 1 more|$tmp/few.bin and 1 more"
+is "  all of them count" \
+	"$(flame --diff "$tmp/make.bin" "$tmp/all.bin" -- "$tmp/few.bin" "$tmp/few.bin" |
+		"$here/flame-block.py" boxes /dev/stdin | awk '$1 == "make" { print $4, $5 }')" "412 46"
+
+# A renamed binary
+capture '-- shop1' $date 100,50,0,0 | sed 's/comm="make"/comm="shop1"/' | cprof-dump -r >"$tmp/v1.bin"
+capture '-- shop2' $((date + 60000000000)) 50,100,0,0 |
+	sed 's/comm="make"/comm="shop2"/' | cprof-dump -r >"$tmp/v2.bin"
+flame --diff "$tmp/v1.bin" "$tmp/v2.bin" | "$here/flame-block.py" boxes /dev/stdin >"$tmp/got"
+is "renamed binaries have one root" "$(cut -d' ' -f1-3,6,7 "$tmp/got" | head -1)" "shop1 → shop2 150 150"
+like "  and that is said" "$(cat "$tmp/err")" 'different commands, compared under one root: shop1 → shop2$'
+like "  in folded text too" "$(cprof-diff --folded --no-normalize "$tmp/v1.bin" "$tmp/v2.bin" 2>/dev/null)" \
+	'^shop1 → shop2;work 100 50$'
+is "  the title has both" "$(texts --diff "$tmp/v1.bin" "$tmp/v2.bin" | cut -d'|' -f1)" \
+	"shop1 on build7 → shop2 on build7"
+
+# Intervals and verdicts: those without ~ exclude 0, the others do not.
+for side in a b; do
+	awk -v side=$side 'BEGIN { srand(side == "a" ? 7 : 8); for (i = 0; i < 200; i++)
+		printf "app;f%d %d\n", i, 20 + rand() * 30 + (side == "b" && i % 10 == 0) * 25
+		}' >"$tmp/$side.folded"
+done
+cprof-diff -n 0 "$tmp/a.folded" "$tmp/b.folded" >"$tmp/got"
+marked=$(grep -c '~\[' "$tmp/got") all=$(grep -c ' f[0-9]*$' "$tmp/got")
+ok "some rows are chance, some are not: $marked of $all" [ "$marked" -gt 10 -a "$marked" -lt "$all" ]
+sed -n 's/.* ~\[\([-+.0-9]*\), \([-+.0-9]*\)\] .* f[0-9]*$/\1 \2/p' "$tmp/got" >"$tmp/chance"
+is "an interval of what may be chance has 0" "$(awk '$1 > 0 || $2 < 0' "$tmp/chance")" ""
+sed -n '/ f[0-9]*$/s/.*  \[\([-+.0-9]*\), \([-+.0-9]*\)\] *f[0-9]*$/\1 \2/p' "$tmp/got" >"$tmp/real"
+is "  one of what is not has none" "$(awk '$1 < 0 && $2 > 0' "$tmp/real")" ""
+
+# Options without data, and text of another kind
+cprof-top --wall "$tmp/make.bin" 2>&1 >/dev/null | sed "s|$tmp/||" >"$tmp/got"
+like "--wall of a capture without waits" "$(cat "$tmp/got")" 'make.bin: no waiting time was recorded'
+like "-l of names without lines" "$(cprof-top -l "$tmp/make.bin" 2>&1 >/dev/null)" \
+	'no machine code has a line: run cprof-sym -l'
+printf '// bursts: 300\nint main(void)\n{\n	return 0;\n}\n/* a */\n/* b */\n/* c */\n/* d */\n/* e */\n/* f */\n/* of 12 */\nx 12\n' >"$tmp/shop.c"
+status "a source is no profile" 3 cprof-top "$tmp/shop.c"
+like "  and it is refused with a sentence" "$(cat "$tmp/err")" \
+	'of 13 lines are not folded text: nothing is shown$'
+is "  without a table" "$(cat "$tmp/out")" ""
 
 # Waits
 sed_waits() {
