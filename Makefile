@@ -76,7 +76,7 @@ COMMON = $(wildcard common/*/*.c)
 TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
 RECORD = $(wildcard cmd/cprof-record/*.c cmd/cprof-record/*/*.c)
 # Sources that the commands share
-SHARED = $(wildcard cmd/shared/*.c)
+SHARED = $(wildcard cmd/shared/*.c cmd/shared/facts/*.c)
 PAGES = $(wildcard man/*.[1-9])
 
 # The shared part that the recorder links

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/shared/captions.h"
+#include "cmd/shared/facts/captions.h"
+#include "cmd/shared/facts/losses.h"
 #include "cmd/shared/filters.h"
-#include "cmd/shared/keys.h"
-#include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
+#include "cmd/shared/keys.h"
 #include "cmd/shared/line_input.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/sides.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-annotate/annotate.h"
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 
 enum { ANNOTATE_FUNCTION = FILTERS_END, ANNOTATE_SOURCE_DIR, ANNOTATE_OBJDUMP };
 enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, LIMIT = 1000000 };

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
 #include "common/export/gzip.h"

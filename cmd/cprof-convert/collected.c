@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 #include "cmd/shared/version.h"
 
 const char *creator_name(void)

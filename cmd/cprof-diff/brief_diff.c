@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cmd/shared/brief_facts.h"
+#include "cmd/shared/facts/brief_facts.h"
 
 enum { FIRST_ROWS = 3 };
 

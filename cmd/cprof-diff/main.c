@@ -6,7 +6,7 @@
 
 #include "cmd/cprof-diff/brief_diff.h"
 #include "cmd/cprof-diff/diff.h"
-#include "cmd/shared/brief_facts.h"
+#include "cmd/shared/facts/brief_facts.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/result_file.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/shared/header.h"
+#include "cmd/shared/facts/header.h"
 #include "cmd/shared/keys.h"
 #include "common/views/top_stacks.h"
 

@@ -9,7 +9,7 @@
 #define CPROF_TOP_BRIEF_TOP_H
 
 #include "cmd/cprof-top/views.h"
-#include "cmd/shared/brief_facts.h"
+#include "cmd/shared/facts/brief_facts.h"
 
 struct brief_request {
 	size_t budget;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/shared/header.h"
-#include "cmd/shared/losses.h"
 #include "cmd/cprof-top/screen.h"
+#include "cmd/shared/facts/header.h"
+#include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
 #include "common/select/select.h"
 #include "common/stream/reader.h"

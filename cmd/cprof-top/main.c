@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "cmd/cprof-top/brief_top.h"
-#include "cmd/shared/header.h"
 #include "cmd/cprof-top/live.h"
-#include "cmd/shared/keys.h"
-#include "cmd/shared/losses.h"
-#include "cmd/shared/result_file.h"
 #include "cmd/cprof-top/views.h"
+#include "cmd/shared/facts/header.h"
+#include "cmd/shared/facts/losses.h"
+#include "cmd/shared/keys.h"
+#include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,

@@ -1,10 +1,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/shared/header.h"
-#include "cmd/shared/keys.h"
-#include "cmd/shared/losses.h"
 #include "cmd/cprof-top/views.h"
+#include "cmd/shared/facts/header.h"
+#include "cmd/shared/facts/losses.h"
+#include "cmd/shared/keys.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/shared/header.h"
+#include "cmd/shared/facts/header.h"
 #include "cmd/shared/keys.h"
 #include "common/base/array.h"
 #include "common/views/top_stacks.h"

@@ -10,8 +10,8 @@
 #ifndef CPROF_CMD_INPUT_H
 #define CPROF_CMD_INPUT_H
 
-#include "cmd/shared/about.h"
 #include "cmd/shared/cli.h"
+#include "cmd/shared/facts/about.h"
 #include "cmd/shared/filters.h"
 #include "common/folded/folded.h"
 #include "common/gather/gather.h"

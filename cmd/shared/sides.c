@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 #include "common/base/array.h"
 #include "common/profile/outermost.h"
 #include "common/profile/sanitize.h"

@@ -46,10 +46,10 @@ is "the recorder includes only downward" \
 	"$(includes cmd/cprof-record/*.[ch] cmd/cprof-record/*/*.[ch] | grep ': cmd/cprof-record/' | upward cmd/cprof-record "$record_rooms")" ""
 is "bpf/ includes only itself, the walk and the layout of interpreters" \
 	"$(includes bpf/*.[ch] bpf/*/*.[ch] | grep -Ev ': (bpf/|common/unwind/rule\.h|common/walk/|common/lang/[a-z]+\.h)')" ""
-is "a command of one file includes cmd/shared/ and common/" "$(includes cmd/*.c cmd/shared/*.[ch] | grep -Ev ': (cmd/shared/[a-z_]+\.h|common/.*)$')" ""
+is "a command of one file includes cmd/shared/ and common/" "$(includes cmd/*.c cmd/shared/*.[ch] cmd/shared/facts/*.[ch] | grep -Ev ': (cmd/shared/([a-z]+/)?[a-z_]+\.h|common/.*)$')" ""
 for d in cmd/cprof-*/; do
 	is "$d includes its own, cmd/shared/ and common/" \
-		"$(includes "$d"*.[ch] $(find "$d" -mindepth 2 -name '*.[ch]') | grep -Ev ": ($d([a-z]+/)?[a-z_]+\\.h|cmd/shared/[a-z_]+\\.h|common/.*|bpf/.*)\$")" ""
+		"$(includes "$d"*.[ch] $(find "$d" -mindepth 2 -name '*.[ch]') | grep -Ev ": ($d([a-z]+/)?[a-z_]+\\.h|cmd/shared/([a-z]+/)?[a-z_]+\\.h|common/.*|bpf/.*)\$")" ""
 done
 is "only the recorder includes bpf/" "$(includes $(find cmd tests -name '*.[ch]') | grep ': bpf/' | grep -v -e '^cmd/cprof-record/' -e '^tests/verify/')" ""
 

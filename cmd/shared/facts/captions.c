@@ -1,6 +1,6 @@
-#include "cmd/shared/captions.h"
+#include "cmd/shared/facts/captions.h"
 
-#include "cmd/shared/summary.h"
+#include "cmd/shared/facts/summary.h"
 #include "common/profile/outermost.h"
 #include "common/profile/sanitize.h"
 

@@ -1,9 +1,9 @@
-#include "cmd/shared/summary.h"
+#include "cmd/shared/facts/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
 #include "common/stats/interval.h"
 

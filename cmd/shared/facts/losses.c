@@ -1,4 +1,4 @@
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 
 #include <inttypes.h>
 

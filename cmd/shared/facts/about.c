@@ -1,4 +1,4 @@
-#include "cmd/shared/about.h"
+#include "cmd/shared/facts/about.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-#include "cmd/shared/brief_facts.h"
+#include "cmd/shared/facts/brief_facts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/shared/losses.h"
+#include "cmd/shared/facts/losses.h"
 #include "common/base/buf.h"
 #include "common/capture/damage.h"
 #include "common/select/ends.h"

@@ -1,12 +1,12 @@
-#include "cmd/shared/header.h"
+#include "cmd/shared/facts/header.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/shared/losses.h"
-#include "cmd/shared/summary.h"
+#include "cmd/shared/facts/losses.h"
+#include "cmd/shared/facts/summary.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"
