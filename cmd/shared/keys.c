@@ -135,7 +135,8 @@ void keys_check(struct filters *f)
 	bool blamed = view_has_key(v, BY_WAKER) || view_has_key(v, BY_CULPRIT);
 	bool looked_at = s->match || s->focus || s->exclude || s->base || s->norm ||
 			 view_has_key(v, BY_SYSCALL);
-	bool modules = f->tells_modules && kinds & 1u << BY_FUNCTION && !(kinds & 1u << BY_MODULE);
+	bool by_name = v->n_keys == 1 && v->keys[0].by == BY_FUNCTION; /* asked for, and for nothing else */
+	bool modules = f->tells_modules && kinds & 1u << BY_FUNCTION && !(kinds & 1u << BY_MODULE) && !by_name;
 
 	if (v->n_keys > 1 && (view_has_key(v, BY_WAKER) || view_has_key(v, BY_CULPRIT)))
 		cli_usage("--by waker or culprit takes no other keys");

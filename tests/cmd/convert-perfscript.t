@@ -53,7 +53,7 @@ total() { cprof-fold "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; 
 is "counted events weigh their periods" "$(total --event faults kinds.bin) $(total --event sched kinds.bin)" "12 3"
 is "  the clock is what counts, wherever it comes" "$(total kinds.bin)" 1
 is "  for other formats, too" "$(cprof-convert -t callgrind kinds.bin | sed -n 's/^summary: //p')" 1
-is "  and so does it in the header" "$(cprof-top kinds.bin | sed -n 's/^\(Samples\|Total\): *//p' | cut -d, -f1 | tr '\n' ,)" \
+is "  and so does it in the header" "$(cprof-top -v kinds.bin | sed -n 's/^\(Samples\|Total\): *//p' | cut -d, -f1 | tr '\n' ,)" \
 	"1 in 0.00 s and 3 of other events,1 samples,"
 is "  they do after two conversions" "$(cprof-convert -t perfscript kinds.bin | cprof-convert -t stream | total --event faults)" 12
 printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7000 cycles:ppp" "900 instructions:u" "800 cpu/event=0x3c/:u:H" >hard

@@ -63,7 +63,7 @@ command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q 'usage\|Usage' || { 
 export HOME="$tmp" PPROF_TMPDIR="$tmp"
 pprof() { go tool pprof -nodefraction=0 -edgefraction=0 -nodecount=0 -sample_index=samples "$@" 2>"$tmp/err"; }
 row='^ *\([0-9]*\) *[0-9.e-]*% *[0-9.e-]*% *\([0-9]*\) *[0-9.e-]*%  \(.*\)$'
-ours() { cprof-top -n 0 "$@" | sed -n "s/$row/\1 \2 \3/p" | sort; }
+ours() { cprof-top --by function -n 0 "$@" | sed -n "s/$row/\1 \2 \3/p" | sort; }
 theirs() { pprof -top "$@" | sed -n "s/$row/\1 \2 \3/p" | sed 's/ (\(partial-\)\{0,1\}inline)$//' | sort; }
 
 # alike NAME OPTION...: both tables of a capture are the same

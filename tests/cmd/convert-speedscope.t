@@ -57,7 +57,7 @@ for n in cum:
     print(flat.get(n, 0), cum[n], n)
 X
 row='^ *\([0-9]*\) *[0-9.e-]*% *[0-9.e-]*% *\([0-9]*\) *[0-9.e-]*%  \(.*\)$'
-ours() { cprof-top -n 0 "$@" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" | sort; }
+ours() { cprof-top --by function -n 0 "$@" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" | sort; }
 theirs() { PYTHONIOENCODING=utf-8 python3 "$tmp/read.py" "$1"; }
 alike() { # NAME OPTION...
 	name=$1; shift

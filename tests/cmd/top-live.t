@@ -58,7 +58,7 @@ Recording:  7 samples in 0.50 s, nothing lost
 Total:              7 samples, 2 of 2 functions shown
 
       flat   flat%    sum%        cum    cum%
-         5  71.43%  71.43%          5  71.43%  alpha
+         5  71.43%  71.43%          5  71.43%  alpha [db]
          2  28.57% 100.00%          2  28.57%  [db+0x3000]
 
 Window:     5 in 1.00 s
@@ -71,8 +71,8 @@ Recording:  12 samples in 1.20 s, nothing lost
 Total:              5 samples, 2 of 2 functions shown
 
       flat   flat%    sum%        cum    cum%
-         4  80.00%  80.00%          4  80.00%  beta
-         1  20.00% 100.00%          1  20.00%  alpha
+         4  80.00%  80.00%          4  80.00%  beta [db]
+         1  20.00% 100.00%          1  20.00%  alpha [db]
 
 X
 head -26 "$tmp/out" | sed 's/^Recording:.*12 samples in.*/Recording:  12 samples in 1.20 s, nothing lost/' >"$tmp/got"
