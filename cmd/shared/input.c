@@ -54,6 +54,7 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	sum->sums.unresolved += s->unresolved;
 	sum->sums.symbols += s->symbols;
 	sum->sums.lines += s->lines;
+	sum->sums.scripts += s->scripts;
 	for (size_t i = 0; i < LANGUAGES; i++) {
 		for (size_t state = 0; state < LANG_STATES; state++)
 			sum->sums.languages[i][state] += s->languages[i][state];
@@ -392,10 +393,10 @@ static void warn_lacking(const struct gathering *it, const struct capture_totals
 {
 	const struct gather_sums *sums = &it->g.sums;
 
-	if (it->view->wall && !totals->waits && !capture_has_waits(&it->g.capture))
+	if (it->view->wall && sums->samples && !totals->waits && !capture_has_waits(&it->g.capture))
 		cli_warn("%s: no waiting time was recorded (--off-cpu of cprof-record): --wall shows CPU time alone",
 			 it->name);
-	if (it->view->lines && sums->symbols && !sums->lines)
+	if (it->view->lines && sums->symbols && !sums->lines && !sums->scripts)
 		cli_warn("%s: no machine code has a line: run cprof-sym -l, with debug information", it->name);
 }
 

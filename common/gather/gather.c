@@ -106,6 +106,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	g->sums.lines += r->type == RECORD_SYMBOL && r->symbol.line;
+	g->sums.scripts += r->type == RECORD_FUNCTION;
 	late = gather_keys_corrects(g->view) ? gather_keys_due(g, r) : NULL;
 	if (r->type == RECORD_LEDGER && gather_spreads(g->view) && !gather_spread_ticks(g, &r->ledger))
 		g->failed = true;

@@ -53,6 +53,7 @@ struct gather_sums {
 	/* SYMBOL and SOURCE records, names found or not: someone has looked for them */
 	uint64_t symbols;
 	uint64_t lines; /* SYMBOL records among them with a line */
+	uint64_t scripts; /* FUNCTION records: functions of languages, which have lines of their own */
 };
 
 /*

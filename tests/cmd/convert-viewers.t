@@ -9,7 +9,7 @@ cprof-fold "$tmp/h.bin" >"$tmp/h.folded" 2>/dev/null
 grep -v '[^ -~]' "$tmp/h.folded" >"$tmp/ascii.folded"
 cprof-fold -i -l -a -d --container "$tmp/h.bin" 2>/dev/null | grep -v '[^ -~]' >"$tmp/all.folded"
 row='^ *\([0-9]*\) *[0-9.e-]*% *[0-9.e-]*% *\([0-9]*\) *[0-9.e-]*%  \(.*\)$'
-ours() { cprof-top -n 0 "$@" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" | sort; }
+ours() { cprof-top --by function -n 0 "$@" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" | sort; }
 
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 draws() { # FOLDED

@@ -102,7 +102,7 @@ is "  and what closes a script stands where scripts end" "$(grep -c '</script>' 
 is "  texts are UTF-8" "$(block head "$tmp/hostile.html" | sed -n 2p)" "texts|</title><script>|?;?|samples||"
 
 # The options reach the page.
-block head <<E | sort >"$tmp/got"
+block head <<E | grep -v "^option \(samples\|summary\) " | sort >"$tmp/got"
 $(flame --title T --subtitle S --notes N --colors green --height 20 --fontsize 11 --minwidth 1 --search x --reverse --inverted --hash --weight ns "$tmp/m")
 E
 cat >"$tmp/want" <<'E'

@@ -40,9 +40,9 @@ cat 0.bin 1.bin 2.bin 3.bin >all.bin
 alike() {
 	what=$1 want=$2
 	shift 2
-	cprof-top "$@" [0-3].bin >a 2>&1
+	cprof-top -v "$@" [0-3].bin >a 2>&1
 	is "$what" "$(cprof-fold "$@" [0-3].bin 2>/dev/null | sed 's/;[^;]* / /' | tr '\n' ,)" "$want"
-	for from in "cprof-top $* all.bin" "cprof-top $* <all.bin" "cat all.bin | cprof-top $*"; do
+	for from in "cprof-top -v $* all.bin" "cprof-top -v $* <all.bin" "cat all.bin | cprof-top -v $*"; do
 		sh -c "$from" >b 2>&1
 		cmp -s a b || { fail "  of files as $from"; diag "$(diff a b)"; return; }
 	done

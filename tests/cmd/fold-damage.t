@@ -98,7 +98,7 @@ for t in "$tmp/a.bin" "$tmp/t"; do
 		is "cprof-${c%% /*} > /dev/full is status 1 (${t##*/})" $? 1
 	done
 done
-awk 'BEGIN { for (i = 0; i < 200000; i++) print "a;f" i " 1" }' >"$tmp/many"
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "x;a;f" i " 1" }' >"$tmp/many"
 for c in fold "top -n 0" "diff -n 0 $tmp/t"; do
 	sh -c "cprof-$c $tmp/many | head -1" >"$tmp/out" 2>"$tmp/err"
 	is "cprof-${c%% /*} | head -1 is quiet" "$(wc -l <"$tmp/out") $(cat "$tmp/err")" "1 "

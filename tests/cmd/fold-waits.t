@@ -80,7 +80,8 @@ window="--event off-cpu --from 14:00:01.5 --to 14:00:02.75"
 like "cprof-top" "$(cprof-top $window all.bin 2>/dev/null)" '^Total: +1\.25s,'
 is "cprof-diff" "$(cprof-diff --folded $window a.bin all.bin 2>/dev/null)" "x;[unknown] 1250000000 1250000000"
 like "cprof-flame" "$(cprof-flame -o svg $window all.bin 2>/dev/null)" '<title>all \(1\.25 s, 100'
-is "callgrind" "$(cprof-convert -t callgrind --weight ns $window all.bin 2>/dev/null | sed -n 's/^summary: //p')" 1250000000
+is "callgrind" "$(cprof-convert -t callgrind --weight ns $window all.bin 2>/dev/null | sed -n 's/^summary: //p')" \
+	"0 1000000000 0 250000000"
 is "perf script" "$(cprof-convert -t perfscript $window all.bin 2>/dev/null | sed -n 's/^x .* \([0-9.]*\): *\([0-9]*\) \([a-z:-]*\): *$/\1 \2 \3/p' | tr '\n' ,)" \
 	"1002.500000 1000000000 off-cpu:sleep,1002.750000 250000000 off-cpu:run-queue,"
 is "speedscope" "$(cprof-convert -t speedscope $window all.bin 2>/dev/null | python3 -c 'import json, sys; print(sum(sum(p["weights"]) for p in json.load(sys.stdin)["profiles"]))' 2>/dev/null)" 1250000000

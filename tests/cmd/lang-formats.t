@@ -200,7 +200,7 @@ labels() { cprof-flame "$@" "$tmp/c" | python3 "$here/flame-block.py" labels | s
 is "  --by language" "$(labels --by language)" '0 native,1 kernel,4 python,4 ruby,5 python,5 ruby,'
 is "  --by module" "$(labels -U --by module)" \
 	'0 libc.so.6,0 python,4 [python],4 json,4 main,5 python,5 ruby,'
-like "  the picture's legend" "$(cprof-flame -o svg "$tmp/c")" '>interpreted<'
+like "  the picture's legend" "$(cprof-flame -o svg "$tmp/c")" '>interpreted 54.55 %<'
 is "  --native none: no user code" "$(labels --native none)" \
 	'1 fault,4 <module>,4 Foo#bar,4 Key.of,4 [python: not-yet],5 python,5 ruby,'
 

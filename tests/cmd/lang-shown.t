@@ -75,7 +75,7 @@ is "  of several captures" "$(header "$tmp/c" "$tmp/c")" "$(header "$tmp/c")"
 is "  nothing without languages" "$(header --comm c "$tmp/c")" ''
 lang_text <"$tmp/stacks" | sed 's/^end /source file=0 status=ok kind=none path=""\n&/' |
 	cprof-dump -r >"$tmp/looked"
-like "innermost frames without a function have a reason" "$(cprof-top "$tmp/looked" 2>/dev/null)" \
+like "innermost frames without a function have a reason" "$(cprof-top -v "$tmp/looked" 2>/dev/null)" \
 	' 2 in \[python\] \(not-yet\)$'
 
 # Two processes with frames of two states: each is counted by itself.
@@ -86,20 +86,18 @@ php 2 m:main m:execute_ex s:not-yet
 php 2 m:main m:execute_ex l:f:3
 X
 lang_capture <"$tmp/stacks2" >"$tmp/c2"
-under() { cprof-top "$@" | sed -n '/^Languages/,/^[A-Z]/{/^ /p}' | tr -s ' ' | cut -d ' ' -f 3-; }
+under() { cprof-top -v "$@" | sed -n '/^Languages/,/^[A-Z]/{/^ /p}' | tr -s ' ' | cut -d ' ' -f 3-; }
 is "under the line, the processes of frames without a name" "$(under "$tmp/c2")" \
 	"10 in python-101 (python: unreadable)
 3 in python-101 (python: not-yet)
 2 in php-102 (php: not-yet)"
-like "  with their share of all frames" "$(cprof-top "$tmp/c2")" '^ +45.45% +10 in python-101'
+like "  with their share of all frames" "$(cprof-top -v "$tmp/c2")" '^ +45.45% +10 in python-101'
 is "  of the samples counted" "$(under --comm php "$tmp/c2")" "2 in php-102 (php: not-yet)"
 is "  of several captures" "$(under "$tmp/c2" "$tmp/c2" | head -n 1)" "20 in python-101 (python: unreadable)"
 is "  none if all have names" "$(under --comm ruby "$tmp/c")" ""
 { cat "$tmp/stacks2"; for state in no-metadata over-budget depth; do echo "php 1 m:main s:$state"; done; } |
 	lang_capture >"$tmp/c3"
-is "  the first few" "$(cprof-top "$tmp/c3" | grep -c " in php-")" 1
-like "    and how many more" "$(cprof-top "$tmp/c3")" 'and 3 more \(-v lists all\)'
-is "    all with -v" "$(cprof-top -v "$tmp/c3" | grep -c ' in php-')" 4
+is "  each of them" "$(cprof-top -v "$tmp/c3" | grep -c ' in php-')" 4
 
 # The same function at another line and id is the same.
 other='python 40 m:main m:loop l:other:1 l:<module>:4 m:list_sort m:loop l:key:10'
