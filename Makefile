@@ -73,7 +73,7 @@ BPF_DEFS = $(shell $(PKG_CONFIG) --cflags libbpf)
 
 COMMON = $(wildcard common/*/*.c)
 # A command is a file in cmd, or a folder with main.c and the command's other parts.
-TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
+TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof.c cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
 RECORD = $(wildcard cmd/cprof-record/*.c cmd/cprof-record/*/*.c)
 # Sources that the commands share
 SHARED = $(wildcard cmd/shared/*.c cmd/shared/facts/*.c)

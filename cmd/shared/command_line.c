@@ -107,6 +107,15 @@ void cli_invalid(const char *option, const char *text)
 	cli_usage("invalid %s \"%s\" (expected %s)", option, text, buf_cstr(&list));
 }
 
+const char *cli_guess(const char *text, const char *const *words)
+{
+	struct guess guess = { 0 };
+
+	for (; *words; words++)
+		try_word(&guess, text, strlen(text), *words, strlen(*words));
+	return guess.word;
+}
+
 /* Appends the long options that begin with name, "--from, --full-paths". Returns their number. */
 static unsigned int list_matches(struct buf *list, const char *name, size_t n)
 {
@@ -161,6 +170,8 @@ static void make_tables(struct tables *t)
 	const struct option_row *row = cli_command()->rows;
 	char *at = t->letters;
 
+	if (strncmp(cli_command()->operands, "COMMAND", 7) == 0)
+		*at++ = '+'; /* ends the options at the first operand */
 	*at++ = ':'; /* makes getopt distinguish the two failures */
 	for (size_t i = 0; row[i].name && i < ROWS_MAX - 1; i++) {
 		const char *argument = row[i].argument;
@@ -188,7 +199,7 @@ int cli_option(int argc, char **argv)
 		cli_usage("%s requires an argument", argv[optind - 1]);
 	if (c == ':')
 		cli_usage("-%c requires an argument", optopt);
-	if (c == '?' && optopt && optopt <= CHAR_MAX && (optopt == ':' || !strchr(tables.letters, optopt)))
+	if (c == '?' && optopt && optopt <= CHAR_MAX && (strchr(":+", optopt) || !strchr(tables.letters, optopt)))
 		cli_usage("invalid option \"-%c\"", optopt);
 	if (c == '?')
 		refuse_long(argv[optind - 1]);
@@ -217,7 +228,7 @@ static void print_row(const struct option_row *row)
 	buf_release(&left);
 }
 
-static void print_help(void)
+void cli_print_options(void)
 {
 	static const char *const titles[OPTION_GROUPS] = {
 		[OPTIONS_VIEW] = "What is shown",
@@ -232,14 +243,11 @@ static void print_help(void)
 		[OPTIONS_OUTPUT] = "Output",
 		[OPTIONS_OTHER] = "Other",
 	};
-	const struct command_line *command = cli_command();
 
-	cli_print_usage(stdout);
-	printf("%c%s.\n", toupper((unsigned char)command->purpose[0]), command->purpose + 1);
 	for (unsigned int group = 0; group < OPTION_GROUPS; group++) {
 		bool begun = false;
 
-		for (const struct option_row *row = command->rows; row->name; row++) {
+		for (const struct option_row *row = cli_command()->rows; row->name; row++) {
 			if (row->group != group || !row->text)
 				continue;
 			if (!begun)
@@ -248,6 +256,15 @@ static void print_help(void)
 			print_row(row);
 		}
 	}
+}
+
+static void print_help(void)
+{
+	const struct command_line *command = cli_command();
+
+	cli_print_usage(stdout);
+	printf("%c%s.\n", toupper((unsigned char)command->purpose[0]), command->purpose + 1);
+	cli_print_options();
 	printf("\nman %s explains them.\n", command->name);
 }
 

@@ -49,7 +49,8 @@ struct option_row {
 struct command_line {
 	const char *name;     /* "cprof-top" */
 	const char *purpose;  /* "show where the time went, as a table" */
-	const char *operands; /* "[FILE ...]"; several forms are separated by newlines */
+	/* "[FILE ...]"; several forms are separated by newlines. If the first is COMMAND, options end before it. */
+	const char *operands;
 	const struct option_row *rows;
 };
 
@@ -73,6 +74,10 @@ void cli_other(int option) __attribute__((noreturn));
  * "-o".
  */
 void cli_invalid(const char *option, const char *text) __attribute__((noreturn));
+/* Prints the options in their groups, as --help does. */
+void cli_print_options(void);
+/* Returns the word that the text was most likely meant to be, or NULL. words ends with NULL. */
+const char *cli_guess(const char *text, const char *const *words);
 /* Returns the command of cli_begin. */
 const struct command_line *cli_command(void);
 

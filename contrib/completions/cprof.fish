@@ -2,11 +2,11 @@
 # they always match the installed command. `make install` puts this file once for each command into
 # vendor_completions.d, under the command's name; under another name it serves all of them.
 
-# Registers one option. Arguments: command, letter, name, argument, text
+# Registers one option. Arguments: letter, name, argument, text, and for which command, as complete takes it
 function __cprof_option
     set -l more
-    test -z "$argv[2]"; or set -a more -s $argv[2]
-    switch "$argv[4]"
+    test -z "$argv[1]"; or set -a more -s $argv[1]
+    switch "$argv[3]"
         case ''
         case DIR
             set -a more -xa '(__fish_complete_directories)'
@@ -15,16 +15,17 @@ function __cprof_option
         case COMMAND
             set -a more -xa '(__fish_complete_command)'
         case '*|FILE'
-            set -a more -ra (string replace '|FILE' '' -- $argv[4] | string replace -a '|' ' ')
+            set -a more -ra (string replace '|FILE' '' -- $argv[3] | string replace -a '|' ' ')
         case '*'
             set -a more -x
-            if string match -qr '[a-z]\|' -- $argv[4]
-                set -a more -a (string replace -r '\[.*' '' -- $argv[4] | string replace -a '|' ' ')
+            if string match -qr '[a-z]\|' -- $argv[3]
+                set -a more -a (string replace -r '\[.*' '' -- $argv[3] | string replace -a '|' ' ')
             end
     end
-    complete -c $argv[1] -l $argv[3] $more -d "$argv[5]"
+    complete $argv[5..] -l $argv[2] $more -d "$argv[4]"
 end
 
+# Registers the options of a program. Arguments: program, and for which command
 function __cprof_options
     set -l name
     set -l letter
@@ -37,10 +38,10 @@ function __cprof_options
             set argument $m[5]
             test "$m[4]" != '[='; or set argument ''
             test -n "$m[6]"; or continue
-            __cprof_option $argv[1] "$letter" $name "$argument" "$m[6]"
+            __cprof_option "$letter" $name "$argument" "$m[6]" $argv[2..]
             set name
         else if test -n "$name"
-            __cprof_option $argv[1] "$letter" $name "$argument" (string trim -- $line)
+            __cprof_option "$letter" $name "$argument" (string trim -- $line) $argv[2..]
             set name
         end
     end
@@ -52,6 +53,20 @@ set -l own (string replace -r '.*/' '' -- (status filename) | string replace -r 
 contains -- $own $commands; and set commands $own
 for command in $commands
     if command -q $command
-        __cprof_options $command
+        __cprof_options $command -c $command
     end
+end
+
+# "cprof top" is cprof-top.
+if not contains -- $own $commands; and command -q cprof
+    __cprof_options cprof -c cprof -n __fish_use_subcommand
+    for line in (cprof help | string match -r '^  [a-z]+ .*')
+        set -l m (string match -r '^  ([a-z]+) +(.*)' -- $line)
+        complete -c cprof -fn __fish_use_subcommand -a $m[2] -d "$m[3]"
+        complete -c cprof -fn '__fish_seen_subcommand_from help' -a $m[2] -d "$m[3]"
+        if command -q cprof-$m[2]
+            __cprof_options cprof-$m[2] -c cprof -n "__fish_seen_subcommand_from $m[2]"
+        end
+    end
+    complete -c cprof -fn __fish_use_subcommand -a help -d 'list options'
 end

@@ -20,6 +20,9 @@ if command -v fish >/dev/null; then
 			"$(cut -f 1 out | grep -oE '^--?[A-Za-z-]+' | sort -u | xargs)" "$(listed $p)"
 		is "  without a message" "$(cat err)" ""
 	done
+	is "fish: cprof has its commands" "$(offered 'cprof ' | cut -f 1 | sort | xargs)" \
+		"$(cprof help | sed -nE 's/^  ([a-z]+) .*/\1/p; $a help' | sort | xargs)"
+	is "fish: a command of cprof has its options" "$(offered 'cprof top --cu')" "--cum	sort by cum"
 	like "fish: an option has its text" "$(offered 'cprof-top --cu')" '^--cum.sort by cum$'
 	is "fish: an option has its values" \
 		"$(offered 'cprof-record --engine ' | cut -f 1 | xargs)" "auto bpf perf"
@@ -58,8 +61,10 @@ if command -v zsh >/dev/null; then
 		text, step, until = b"", 0, time.time() + 60
 		says = [b"PS1='ready> '; fpath=($PWD/functions $fpath)\n",
 		        b"autoload -U compinit; compinit -D -u\n",
-		        b"cprof-top --coll\t", b"\x15cprof-sym --debuginf\t"]
-		waits = [b"", b"ready> ", b"ready> ", b"--collapse-recursion", b"--debuginfod"]
+		        b"cprof-top --coll\t", b"\x15cprof-sym --debuginf\t",
+		        b"\x15cprof anno\t", b"\x15cprof top --min-sh\t"]
+		waits = [b"", b"ready> ", b"ready> ", b"--collapse-recursion", b"--debuginfod", b"annotate",
+		         b"--min-share"]
 		while time.time() < until and step < len(waits):
 		    if waits[step] in text:
 		        if step < len(says):

@@ -11,7 +11,7 @@ install() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s BUILD="$BUILD
 files() { (cd "$dest" && find . ! -type d | sort); }
 
 ok "make install" install install
-programs=$(cd "$BIN" && echo cprof-*)
+programs=$(cd "$BIN" && echo cprof*)
 is "each program is there, executable" "$(cd "$dest/usr/local/bin" && find . -type f -perm 755 | sed 's,./,,' | sort | xargs)" "$programs"
 is "each page is there, in its section" "$(cd "$dest/usr/local/share/man" && ls man*/* | xargs)" "$(cd man && for p in *; do echo "man${p##*.}/$p"; done | sort | xargs)"
 is "each command has a completion" "$(ls "$dest/usr/local/share/bash-completion/completions" | xargs)" "$programs"
@@ -58,11 +58,17 @@ mkdir "$tmp/files"
 cd "$tmp/files" || exit 1
 mkdir dir
 touch a.bin "b c.bin"
+is "cprof has its commands" "$(complete cprof '' | xargs)" \
+	"$(cprof help | sed -nE 's/^  ([a-z]+) .*/\1/p; $a help' | sort | xargs)"
+is "  those that begin so" "$(complete cprof an)" annotate
+is "  and help has them, too" "$(complete cprof help fl)" flame
+is "  a command has its options" "$(complete cprof top --cu)" --cum
+is "  and its values" "$(complete cprof record --engine b)" bpf
 is "short options, too" "$(complete cprof-fold - | grep -E '^-[^-]' | xargs)" "-K -T -U -V -a -d -h -i -l -o -p -t"
 is "the values of an option" "$(complete cprof-record --engine '' | xargs)" "auto bpf perf"
 is "those that begin so" "$(complete cprof-record --engine b)" bpf
 is "the same after =" "$(complete cprof-record --engine = b)" bpf
-is "those of an option that excludes another" "$(complete cprof-top -o '' | xargs)" "json ndjson tsv"
+is "those of an option that excludes another" "$(complete cprof-top -o '' | xargs)" "json md ndjson tsv"
 is "a file for an option that takes one" "$(complete cprof-record -o a)" a.bin
 is "a directory for one that takes that" "$(complete cprof-sym --symfs '')" dir
 is "nothing for a number" "$(complete cprof-record -F '')" ""

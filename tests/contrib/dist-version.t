@@ -4,7 +4,7 @@
 cd "$top" || exit 1
 
 release=$(sed -n 's/^VERSION = //p' Makefile)
-for p in "$BIN"/cprof-*; do
+for p in "$BIN"/cprof*; do
 	like "${p##*/} says its version" "$("$p" --version)" "^${p##*/} $release(\\+g[0-9a-f]{12}(-dirty)?)?\$"
 done
 like "its news are in contrib/NEWS.md" "$(cat contrib/NEWS.md)" "^## $(echo "$release" | sed 's/\./\\./g')\$"

@@ -20,7 +20,7 @@ asked() { rpm -qp --qf "$1" "$rpm"; }
 
 mkdir -p "$tmp/some/where/else" "$tmp/home" "$tmp/files"
 tar -C "$tmp" -xf "$BUILD/dist/$binary.tar.xz"
-programs=$(cd "$BIN" && echo cprof-*)
+programs=$(cd "$BIN" && echo cprof*)
 rpm -qpl "$rpm" >"$tmp/list"
 for p in $programs; do
 	ok "it has $p" grep -qxF "/usr/bin/$p" "$tmp/list"

@@ -8,8 +8,8 @@ static=$BUILD/static/bin
 
 root=$tmp/root
 mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/out"
-cp "$static"/cprof-* "$root/bin/"
-is "all commands are static" "$(cd "$BIN" && echo cprof-*)" "$(cd "$static" && echo cprof-*)"
+cp "$static"/cprof* "$root/bin/"
+is "all commands are static" "$(cd "$BIN" && echo cprof*)" "$(cd "$static" && echo cprof*)"
 is "  and want no interpreter and no library" "$(readelf -ld "$static"/* | grep -E 'INTERP|NEEDED')" ""
 
 # inside COMMAND...: runs it in the empty root with /proc and /sys

@@ -11,7 +11,7 @@ $binary.tar.xz: OK"
 mkdir -p "$tmp/some/where/else" "$tmp/bin"
 tar -C "$tmp" -xf "$dist/$binary.tar.xz"
 cd "$tmp/$binary" || exit 1
-programs=$(cd "$BIN" && echo cprof-*)
+programs=$(cd "$BIN" && echo cprof*)
 is "the files" "$(ls | xargs) $(ls bin | xargs)" "LIBRARIES LICENSE README.md SHA256SUMS bin lib share $programs"
 is "with all pages" "$(ls share/man/man* | grep -c '^cprof')" "$(ls "$top/man" | wc -l)"
 is "each has its checksum" "$(sha256sum --quiet -c SHA256SUMS; awk '{ print $2 }' SHA256SUMS | sort)" "$(find * -type f ! -name SHA256SUMS | sort)"

@@ -52,7 +52,7 @@ unlike "nothing is of this machine" "$said" "^(gcc|ar) |x86"
 # The linker silently takes the first of two functions of one name, even if they belong to different rooms.
 is "no name has two meanings in the library" \
 	"$(nm -g --defined-only "$tmp/build/libcprof.a" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d | tr '\n' ' ')" ""
-for c in cmd/cprof-*; do
+for c in cmd/cprof.c cmd/cprof-*; do
 	name=$(basename "$c" .c)
 	[ "$name" != cprof-record ] || continue # it needs the kernel part
 	is "$name runs" "$("$tmp/build/bin/$name" --version)" "$name $(cat "$tmp/build/version")"

@@ -22,7 +22,7 @@ is "options are found in a help" "$(table <"$tmp/help" | tr '\n' ' ')" "--cum -n
 is "options are found in mdoc" \
 	"$(printf '.Op Fl iU\n.It Fl n Ar x , Fl -rows\n.Fl - Ar c\n' | flags | xargs)" "--rows -U -i -n"
 
-for c in cmd/cprof-*; do
+for c in cmd/cprof.c cmd/cprof-*; do
 	name=$(basename "$c" .c)
 	page=man/$name.1
 	if [ ! -e "$page" ]; then
