@@ -630,5 +630,5 @@ int main(int argc, char **argv)
 	notify_close(&r.notify);
 	if (no_memory)
 		cli_die(STATUS_SYSTEM, "out of memory: the capture is incomplete, and counts what it lacks as no-memory");
-	return STATUS_OK;
+	return report_exit_status(&r);
 }

@@ -268,3 +268,12 @@ void report_summary(const struct recorder *r)
 	else if (WIFSIGNALED(r->command.status))
 		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->command.status));
 }
+
+int report_exit_status(const struct recorder *r)
+{
+	int status = r->command.status;
+
+	if (!r->o.exit_status || r->command.pid) /* the recording ended first */
+		return STATUS_OK;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

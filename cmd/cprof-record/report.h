@@ -12,5 +12,7 @@ void report_status(const struct recorder *r, uint64_t now, struct buf *out);
 void report_complaints(struct recorder *r);
 /* Prints samples, processes, bytes, losses and cost, and how the command ended. */
 void report_summary(const struct recorder *r);
+/* Returns the status to end with: that of the command if --exit-status is set and the command has ended. */
+int report_exit_status(const struct recorder *r);
 
 #endif

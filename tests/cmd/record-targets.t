@@ -114,6 +114,13 @@ like "from its first instruction to its last" "$(count)" '^(2[6-9]|3[0-9])$'
 cprof-record -o "$tmp/c.bin" -- sh -c 'exit 7' 2>"$tmp/err"
 is "a command that fails does not fail the recording" $? 0
 like "but is told" "$(cat "$tmp/err")" '^cprof-record: sh ended with status 7$'
+status "with --exit-status its status is the recorder's" 7 \
+	cprof-record -q --exit-status -o "$tmp/c.bin" -- sh -c 'exit 7'
+status "  a signal counts from 128" 143 cprof-record -q --exit-status -o "$tmp/c.bin" -- sh -c 'kill -TERM $$'
+is "  the capture is complete" "$(cprof-dump "$tmp/c.bin" | grep -c '^end .*reason=closed')" 1
+status "  success is success" 0 cprof-record -q --exit-status -o "$tmp/c.bin" -- true
+status "  and a command is required" 2 cprof-record --exit-status -a 1
+is "  its sentence" "$(head -n 1 "$tmp/err")" 'cprof-record: --exit-status requires a command'
 record -- sh -c 'echo out; echo err >&2; cat' </dev/null
 is "with -o the command has its output" "$(cat "$tmp/out")" out
 is "and its standard error" "$(cat "$tmp/err")" err

@@ -13,7 +13,7 @@
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG,
        OPTION_USDT_STACKS, OPTION_ENGINE, OPTION_UNWIND, OPTION_UNWIND_MEM,
-       OPTION_CALL_GRAPH };
+       OPTION_CALL_GRAPH, OPTION_EXIT_STATUS };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 enum {
@@ -57,6 +57,7 @@ static const struct option_row rows[] = {
 	{ OPTIONS_OUTPUT, OPTION_MODE, "mode", "MODE", "permissions of files (600)" },
 	{ OPTIONS_OUTPUT, 'l', "label", "KEY=VALUE", "put this label into the capture" },
 	{ OPTIONS_OUTPUT, OPTION_METRICS, "metrics", "FILE", "keep counters of the recorder in FILE" },
+	{ OPTIONS_OUTPUT, OPTION_EXIT_STATUS, "exit-status", NULL, "end with the status of the command" },
 	{ OPTIONS_OUTPUT, 'q', "quiet", NULL, "print only errors" },
 	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "report BPF programs that the kernel rejects" },
 	CLI_ROWS,
@@ -424,6 +425,9 @@ static bool parse_where(struct options *o, int c)
 	case 'q':
 		o->quiet = true;
 		return true;
+	case OPTION_EXIT_STATUS:
+		o->exit_status = true;
+		return true;
 	case OPTION_ROTATE:
 		parse_span("--rotate", optarg, &o->rotate_ns, &o->rotate_bytes);
 		return true;
@@ -497,6 +501,8 @@ static void check_combinations(const struct options *o)
 	check_files(o);
 	if (!o->all && !options_targeted(o) && !o->n_groups)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
+	if (o->exit_status && !o->command)
+		cli_usage("--exit-status requires a command");
 	if (o->quiet && o->verbose)
 		cli_usage("-q and -v are mutually exclusive");
 	if (o->n_groups && o->engine == ENGINE_PERF)

@@ -64,6 +64,7 @@ struct options {
 	size_t n_whens, cap_whens;
 	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
+	bool exit_status;     /* end with the status of the command */
 	bool timed_pids;      /* -p was given: a command only limits the time */
 };
 
