@@ -18,6 +18,7 @@ static const struct command_line command = {
 static const struct {
 	const char *name, *purpose;
 } programs[] = {
+	{ "run", "record a command and draw a flame graph of it" },
 	{ "record", "record CPU samples with their stacks" },
 	{ "sym", "add names to a capture" },
 	{ "archive", "keep the symbols of a capture's files" },

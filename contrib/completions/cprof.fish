@@ -48,7 +48,7 @@ function __cprof_options
 end
 
 set -l commands cprof-record cprof-sym cprof-archive cprof-flame cprof-top cprof-diff cprof-fold
-set -a commands cprof-convert cprof-dump cprof-annotate
+set -a commands cprof-convert cprof-dump cprof-annotate cprof-run
 set -l own (string replace -r '.*/' '' -- (status filename) | string replace -r '\\.fish$' '')
 contains -- $own $commands; and set commands $own
 for command in $commands

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 escape=$(printf '\033')
 
-for command in annotate archive convert diff dump flame fold record sym top; do
+for command in annotate archive convert diff dump flame fold record run sym top; do
 	status "$command: an option that is not known" 2 "cprof-$command" "--nonsense$escape[31m"
 	is "  its sentence" "$(head -n 1 "$tmp/err")" "cprof-$command: invalid option \"--nonsense\\x1b[31m\""
 	status "  an argument that is not taken" 2 "$BIN/cprof-$command" --version=1

@@ -76,5 +76,9 @@ is "and nothing for a size or time" "$(complete cprof-record --rotate '')" ""
 is "files elsewhere, with blanks in them" "$(complete cprof-top '' | tr '\n' '|')" "a.bin|b c.bin|dir|"
 like "a command after --" "$(complete cprof-record -- tru)" '^true$'
 is "its files after that" "$(complete cprof-record -- cat a)" a.bin
+like "cprof-run has a command" "$(complete cprof-run tru)" '^true$'
+like "  after options" "$(complete cprof run -q -F 99 tru)" '^true$'
+is "  and its files after that" "$(complete cprof run cat a)" a.bin
+is "  but not in place of a value" "$(complete cprof-run -F tru)" ""
 is "cprof-diff has files after --" "$(complete cprof-diff a.bin -- b)" "b c.bin"
 done_testing
