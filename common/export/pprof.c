@@ -87,9 +87,9 @@ static void find_words(struct pprof_writer *w)
 {
 	const struct traces *s = w->s;
 	static const char *const names[TYPES] = {
-		[TYPE_CPU + CAPTURE_SLEEPS] = "off-cpu-sleep",
-		[TYPE_CPU + CAPTURE_UNINTERRUPTIBLE] = "off-cpu-uninterruptible",
-		[TYPE_CPU + CAPTURE_QUEUED] = "off-cpu-run-queue",
+		[TYPE_CPU + CAPTURE_SLEEPS] = "off_cpu_sleep",
+		[TYPE_CPU + CAPTURE_UNINTERRUPTIBLE] = "off_cpu_uninterruptible",
+		[TYPE_CPU + CAPTURE_QUEUED] = "off_cpu_run_queue",
 		[TYPE_WALL] = "wall",
 	};
 	bool time = s->unit && slice_is(traces_get(s, s->unit), "ns");

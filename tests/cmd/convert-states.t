@@ -9,22 +9,22 @@ done
 # sums FILE OPTION...: "STATE NS" by cprof-fold; the account's if there are no options
 sums() {
 	cprof-fold --wall "$@" 2>/dev/null | awk '{ n = $NF; sub(/ [0-9]*$/, ""); k = "cpu"
-		if (/;\[sleeping\]$/) k = "off-cpu-sleep"
-		if (/;\[uninterruptible\]$/) k = "off-cpu-uninterruptible"
-		if (/;\[waiting for a CPU\]$/) k = "off-cpu-run-queue"
+		if (/;\[sleeping\]$/) k = "off_cpu_sleep"
+		if (/;\[uninterruptible\]$/) k = "off_cpu_uninterruptible"
+		if (/;\[waiting for a CPU\]$/) k = "off_cpu_run_queue"
 		s[k] += n; s["wall"] += n } END { for (k in s) print k, s[k] }' | sort
 }
 sums "$tmp/aran.bin" >"$tmp/got"
-awk '{ k = $6 == "running" ? "cpu" : $6 == "waiting" ? "off-cpu-run-queue" :
-	$6 == "sleeping" ? "off-cpu-sleep" : "off-cpu-uninterruptible"; s[k] += $4; s["wall"] += $4 }
+awk '{ k = $6 == "running" ? "cpu" : $6 == "waiting" ? "off_cpu_run_queue" :
+	$6 == "sleeping" ? "off_cpu_sleep" : "off_cpu_uninterruptible"; s[k] += $4; s["wall"] += $4 }
 	END { for (k in s) print k, s[k] }' "$tmp/accountran" | sort >"$tmp/want"
 same "cprof-fold --wall has what the threads did" "$tmp/want" "$tmp/got"
 
 events='s/.*events: //p'
 callgrind() { # FILE OPTION...: as sums
 	cprof-convert --wall -t callgrind "$@" >"$tmp/cg" 2>"$tmp/err"
-	sed -n 's/^summary: //p' "$tmp/cg" | awk '{ print "cpu", $1; print "off-cpu-sleep", $2
-		print "off-cpu-uninterruptible", $3; print "off-cpu-run-queue", $4
+	sed -n 's/^summary: //p' "$tmp/cg" | awk '{ print "cpu", $1; print "off_cpu_sleep", $2
+		print "off_cpu_uninterruptible", $3; print "off_cpu_run_queue", $4
 		print "wall", $1 + $2 + $3 + $4 }' | sort
 }
 windows='--from=0 --from=0.2 --to=0.3 --from=@1700000000.1'
@@ -51,7 +51,7 @@ cprof-convert --wall -t pprof "$tmp/a.bin" >"$tmp/pb" 2>"$tmp/err"
 export HOME="$tmp" PPROF_TMPDIR="$tmp"
 pprof() { # FILE OPTION...: as sums
 	cprof-convert --wall -t pprof "$@" >"$tmp/pb" 2>"$tmp/err"
-	for k in cpu off-cpu-run-queue off-cpu-sleep off-cpu-uninterruptible wall; do
+	for k in cpu off_cpu_run_queue off_cpu_sleep off_cpu_uninterruptible wall; do
 		go tool pprof -top -unit=ns -nodefraction=0 -sample_index=$k "$tmp/pb" 2>"$tmp/err" |
 			sed -n "s/^Showing nodes .* of \([0-9]*\)ns total/$k \1/p"
 	done

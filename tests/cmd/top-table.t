@@ -112,12 +112,12 @@ Recorder:   0.035 s of CPU (0.010 user, 0.020 system, 0.005 BPF), 4096 bytes wri
 Total:              4 samples, 6 of 6 functions shown
 
       flat   flat%    sum%        cum    cum%
-         2  50.00%  50.00%          3  75.00%  memcpy
+         2  50.00%  50.00%          3  75.00%  memcpy [libc.so.6]
          1  25.00%  75.00%          1  25.00%  [db+0x1100]
-         1  25.00% 100.00%          1  25.00%  xfs_read
-         0   0.00% 100.00%          3  75.00%  main
+         1  25.00% 100.00%          1  25.00%  xfs_read [xfs]
+         0   0.00% 100.00%          3  75.00%  main [db]
          0   0.00% 100.00%          1  25.00%  [db+0x1200]
-         0   0.00% 100.00%          1  25.00%  ksys_read
+         0   0.00% 100.00%          1  25.00%  ksys_read [kernel]
 X
 same "a capture with its ledger" "$tmp/want" "$tmp/got"
 is "  the table is that of its folded text" "$(cprof-fold "$tmp/c.bin" 2>/dev/null | cprof-top | rows)" "$(top "$tmp/c.bin" | rows)"

@@ -65,7 +65,7 @@ alike() {
 		return ;;
 	esac
 	"$query" -t $asked "$from" "$to" 2>err | awk -F '\t' '{ print $1, $2, $3 }' | sort >got
-	cprof-top -n 0 $folded --from "$from" --to "$to" "$@" 2>/dev/null | sed -n "$row" | sort >want
+	cprof-top --by function -n 0 $folded --from "$from" --to "$to" "$@" 2>/dev/null | sed -n "$row" | sort >want
 	if [ -s want ]; then same "  and its table of functions is cprof-top's" want got; else fail "  there is no table"; fi
 }
 row='s/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1 \2 \3/p'

@@ -115,8 +115,11 @@ is "  time" "$(got 4 types)" "cprof:samples:count:cpu:nanoseconds:delta cprof:cp
 is "    as it was, without waiting" "$(got 4 sums)" "5 $((3 * 10101010 + 50000000 + 5))"
 is "    a sample being the mean of both rates" "$(got 4 period)" $(((3 * 10101010 + 50000000 + 5) / 5))
 is "  a tracepoint" "$(got 3 types)" "cprof_sched_sched_process_exec:samples:count:sched_sched_process_exec:count:delta cprof_sched_sched_process_exec:sched_sched_process_exec:count:sched_sched_process_exec:count:delta"
-is "  waiting" "$(got 2 types)" "cprof_off_cpu_run_queue:samples:count:cpu:nanoseconds:delta cprof_off_cpu_run_queue:cpu:nanoseconds:cpu:nanoseconds:delta"
-is "    as long as it was" "$(got 2 sums), $(got 2 period)" "2 8000, 4000"
+is "  waiting" "$(got 2 types)" "cprof_off_cpu_run_queue:samples:count:cpu:nanoseconds:delta $(
+	for type in cpu off_cpu_sleep off_cpu_uninterruptible off_cpu_run_queue wall; do
+		echo "cprof_off_cpu_run_queue:$type:nanoseconds:cpu:nanoseconds:delta"
+	done | xargs)"
+is "    as long as it was" "$(got 2 sums), $(got 2 period)" "2 0 0 0 8000 8000, 4000"
 is "  faults" "$(got 1 types)" "cprof_page_faults:samples:count:page_faults:count:delta cprof_page_faults:page_faults:count:page_faults:count:delta"
 is "    as many as there were" "$(got 1 sums)" "1 1"
 is "  all with the same labels" "$(got 1 labels) $(got 2 labels) $(got 4 labels)" "host=h2 host=h2 host=h2"
