@@ -212,7 +212,7 @@ static __always_inline unsigned int read_text(void *ctx, const struct usdt_site 
 	if (n <= 1)
 		return 0;
 	bytes = n;
-	/* Otherwise both comparisons become one of a sum, which says nothing of n to the verifier up to 6.12. */
+	/* Otherwise both comparisons become one of a sum, from which 6.12's verifier learns nothing of n. */
 	asm volatile("" : "+r"(bytes));
 	if (bytes > most)
 		return 0;

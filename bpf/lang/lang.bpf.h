@@ -279,10 +279,10 @@ static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most
 }
 
 /*
- * Reads the frame at l->at, of less than LANG_FRAME_READ bytes, for lang_field. Frames often stand next to each
- * other, the outer ones at lower addresses. Then one read gives several of them: a read costs more than its
- * bytes. It stays in the frame's page, because a fault costs as much as ten reads. inner: the address of the
- * frame before. Returns false if the frame is unreadable.
+ * Reads the frame at l->at, of less than LANG_FRAME_READ bytes, for lang_field. Frames often stand next to
+ * each other, the outer ones at lower addresses. Then one read gives several of them: a read costs more than
+ * its bytes. It stays in the frame's page, because a fault costs as much as ten reads. inner: the address of
+ * the frame before. Returns false if the frame is unreadable.
  */
 static __always_inline int lang_read_frame(struct lang_walk *l, __u64 inner, __u32 bytes)
 {

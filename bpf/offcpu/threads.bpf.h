@@ -249,7 +249,8 @@ static __always_inline unsigned long long take_ran(struct thread *t, unsigned lo
 	return all - before;
 }
 
-static __always_inline void fill_ran(struct ran *r, struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
+static __always_inline void fill_ran(struct ran *r, struct thread *t, unsigned int pid, unsigned int tid,
+				     unsigned long long now)
 {
 	r->head.time = now;
 	r->head.cpu = bpf_get_smp_processor_id();
@@ -311,7 +312,8 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 }
 
 /* Returns the slot of a site. A new site replaces the less recently used one of two. */
-WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now)
+WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid,
+		      unsigned long long now)
 {
 	unsigned int a = key & (WAIT_SITES - 1), b = (key >> 8) & (WAIT_SITES - 1);
 

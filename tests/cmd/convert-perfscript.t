@@ -53,12 +53,14 @@ total() { cprof-fold "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; 
 is "counted events weigh their periods" "$(total --event faults kinds.bin) $(total --event sched kinds.bin)" "12 3"
 is "  the clock is what counts, wherever it comes" "$(total kinds.bin)" 1
 is "  for other formats, too" "$(cprof-convert -t callgrind kinds.bin | sed -n 's/^summary: //p')" 1
-is "  and so does it in the header" "$(cprof-top -v kinds.bin | sed -n 's/^\(Samples\|Total\): *//p' | cut -d, -f1 | tr '\n' ,)" \
+is "  and so does it in the header" \
+	"$(cprof-top -v kinds.bin | sed -n 's/^\(Samples\|Total\): *//p' | cut -d, -f1 | tr '\n' ,)" \
 	"1 in 0.00 s and 3 of other events,1 samples,"
 is "  they do after two conversions" "$(cprof-convert -t perfscript kinds.bin | cprof-convert -t stream | total --event faults)" 12
 printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7000 cycles:ppp" "900 instructions:u" "800 cpu/event=0x3c/:u:H" >hard
 is "the hardware's are samples" "$(convert hard | total)" 3
-is "how stacks ended is not known" "$(cprof-top -v one.bin | sed -n 's/^Stacks: *//p')" "4 user, 100.00% ended for an unknown reason, 0.00% truncated"
+is "how stacks ended is not known" "$(cprof-top -v one.bin | sed -n 's/^Stacks: *//p')" \
+	"4 user, 100.00% ended for an unknown reason, 0.00% truncated"
 is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; 100.00 % ended for an unknown reason"
 is "a thread that perf does not know has no number" "$(cprof-fold -t --comm :-1 one.bin)" ":-1-0/0;a:b 1"
 printf 'a 1/1 1.0: 1 x:\n\t12 fopen@@GLIBC_2.2.5+0x2 (/x)\n\t13 malloc@plt+0x1 (/x)\n\t14 ~f /a/@@b/c+0x1 (/x)\n\t15 std::f@@V_1 (/x)\n\n' >versions
