@@ -102,7 +102,8 @@ static void choose_files(struct run *r, const char *name)
 {
 	const char *slash = strrchr(name, '/'), *tmp = getenv("TMPDIR");
 
-	snprintf(r->made, sizeof(r->made), "cprof-%.*s-%ld.%s", NAME_MAX, slash ? slash + 1 : name, (long)getpid(), r->kind);
+	snprintf(r->made, sizeof(r->made), "cprof-%.*s-%ld.%s", NAME_MAX, slash ? slash + 1 : name,
+		 (long)getpid(), r->kind);
 	if (!r->page)
 		r->page = r->made;
 	check_writable(r->page);
@@ -136,7 +137,8 @@ static void pass_signal(int number, siginfo_t *info, void *context)
 static void catch_signals(sigset_t *caught)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_sigaction = pass_signal, .sa_flags = SA_SIGINFO | SA_RESTART }, before;
+	struct sigaction action = { .sa_sigaction = pass_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction before;
 
 	sigemptyset(caught);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {

@@ -28,8 +28,10 @@ status "--off-cpu" 0 cprof-run -q --off-cpu=2ms -F 50 -o x.svg sleep 0.2
 like "  shows the wait" "$(cat x.svg)" 'sleeping'
 
 rm -f ./*
-for kind in "no such program:1:./nothing" "a file that cannot be written:1:-o /nothing/x.html touch ran" \
-	"an option of the recorder that is wrong:2:-F x touch ran" "no command:2:-q" "another suffix:2:-o x.png touch ran"; do
+for kind in "no such program:1:./nothing" \
+	"a file that cannot be written:1:-o /nothing/x.html touch ran" \
+	"an option of the recorder that is wrong:2:-F x touch ran" \
+	"no command:2:-q" "another suffix:2:-o x.png touch ran"; do
 	arguments=${kind#*:}
 	status "${kind%%:*}" "${arguments%%:*}" cprof-run ${arguments#*:}
 done

@@ -54,7 +54,8 @@ mkdir "$tmp/beside" "$tmp/path"
 cp "$BIN/cprof" "$tmp/beside/"
 printf '#!/bin/sh\necho "from PATH: $*"\n' >"$tmp/path/cprof-top"
 chmod +x "$tmp/path/cprof-top"
-is "a program in PATH, if none is beside it" "$(PATH=$tmp/path:$PATH "$tmp/beside/cprof" top x)" "from PATH: x"
+is "a program in PATH, if none is beside it" \
+	"$(PATH=$tmp/path:$PATH "$tmp/beside/cprof" top x)" "from PATH: x"
 printf '#!/bin/sh\necho "beside: $*"\n' >"$tmp/beside/cprof-top"
 chmod +x "$tmp/beside/cprof-top"
 is "the one beside it" "$(PATH=$tmp/path:$PATH "$tmp/beside/cprof" top x)" "beside: x"
@@ -62,5 +63,6 @@ ln -s "$tmp/beside/cprof" "$tmp/path/cprof"
 is "  also if cprof is a link" "$(PATH=$tmp/path:$PATH cprof top x)" "beside: x"
 rm "$tmp/beside/cprof-top"
 PATH=$tmp status "no such program" 1 "$tmp/beside/cprof" top
-is "  its sentence" "$("$(command -v cat)" "$tmp/err")" "cprof: cannot run cprof-top: No such file or directory"
+is "  its sentence" "$("$(command -v cat)" "$tmp/err")" \
+	"cprof: cannot run cprof-top: No such file or directory"
 done_testing
