@@ -66,6 +66,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
 	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	FILTER_ROWS,
+	FILTER_NAMES_ROW,
 	{ OPTIONS_LOOKS, FLAME_TITLE, "title", "TEXT", "title" },
 	{ OPTIONS_LOOKS, FLAME_SUBTITLE, "subtitle", "TEXT", "second line of the title" },
 	{ OPTIONS_LOOKS, FLAME_NOTES, "notes", "TEXT", "a line of the ledger" },
@@ -540,7 +541,7 @@ int main(int argc, char **argv)
 	static char *standard_input[] = { (char *)"-", NULL };
 	struct settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
-	struct filters f = { .view.annotate = true };
+	struct filters f = { .view.annotate = true, .names = true, .hints = true };
 	struct symbol_files files = { 0 };
 	struct line_input lines;
 	enum status status;

@@ -30,6 +30,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FOLD_CONTAINER, "container", NULL, "begin stacks with the container" },
 	{ OPTIONS_VIEW, FOLD_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
+	FILTER_NAMES_ROW,
 	{ OPTIONS_FRAMES, 'a', "annotate", NULL, "mark frames: _[k] kernel, _[j] JIT, _[i] inlined" },
 	{ OPTIONS_FRAMES, 'd', "delimiter", NULL, "a frame - between user and kernel stack" },
 	{ OPTIONS_SHAPE, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
@@ -399,7 +400,7 @@ static enum status fold_any(struct fold *fold, char **operands)
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct fold fold = { .s.budget = (size_t)BUDGET_MIB << 20 };
+	struct fold fold = { .f.names = true, .f.hints = true, .s.budget = (size_t)BUDGET_MIB << 20 };
 	char **operands = standard_input;
 	enum status status;
 	int c;

@@ -33,6 +33,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
 	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS,
+	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md|FILE", "rows for programs, a brief, or a file" },
 	{ OPTIONS_OUTPUT, TOP_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
@@ -250,7 +251,7 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
-	struct filters f = { 0 };
+	struct filters f = { .names = true, .hints = true };
 	struct loaded l = { 0 };
 	struct reasons reasons, states;
 	enum status status;

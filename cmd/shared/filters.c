@@ -171,6 +171,9 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 	case FILTER_COLLAPSE:
 		f->shape.collapse = true;
 		return true;
+	case FILTER_NO_NAMES:
+		f->names = f->hints = false;
+		return true;
 	case FILTER_REVERSE:
 		f->shape.reverse = true;
 		return true;

@@ -38,6 +38,7 @@ enum filter_option {
 	FILTER_REVERSE, /* not in FILTER_ROWS: only fold and flame have it */
 	FILTER_BLAME,   /* likewise: fold, top and flame */
 	FILTER_BY,      /* not in FILTER_ROWS: cprof-convert has another --by */
+	FILTER_NO_NAMES, /* likewise: the views */
 	FILTERS_END, /* the first number free for a command's own options */
 };
 
@@ -68,6 +69,8 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SHAPE, FILTER_BASE, "base", "RE", "begin stacks at the outermost match" },                \
 	{ OPTIONS_SHAPE, FILTER_COLLAPSE, "collapse-recursion", NULL, "merge runs of equal frames" },       \
 	{ OPTIONS_SHAPE, FILTER_MIN, "min", "PERCENT", "merge frames below this share into [other]" }
+#define FILTER_NAMES_ROW \
+	{ OPTIONS_FRAMES, FILTER_NO_NAMES, "no-names", NULL, "leave a capture without names as it is" }
 /* The values of --by, for the commands that have it. */
 #define FILTER_BY_COMMON "function|module|language|line|file|syscall|process|thread|comm|cpu|container|"
 #define FILTER_BY_VALUES FILTER_BY_COMMON "waker|culprit|label.KEY[,...]"
@@ -95,6 +98,8 @@ struct filters {
 	/* Set before filters_check: labels are rows of all columns (projection.h); functions have modules. */
 	bool joined, tells_modules;
 	bool weighed;     /* --weight was given */
+	/* Name a capture without names while it is read; warn if it remains without them. */
+	bool names, hints;
 	const char **groups, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
 	struct transform shape; /* transformations of the profile; points to the expressions */

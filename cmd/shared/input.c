@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/shared/keys.h"
+#include "cmd/shared/naming.h"
 #include "common/base/intern.h"
 #include "common/blame/blame.h"
 #include "common/import/pprof_parse.h"
@@ -138,6 +139,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	struct reader *r = reader_new(fd, name);
 	struct capture_totals totals = { 0 };
 	struct gather_sums sums = { 0 };
+	bool files = false;
 	struct record rec;
 	int got;
 
@@ -149,6 +151,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong = t->record(t->context, &rec);
 
+		files = files || rec.type == RECORD_MAPPING || rec.type == RECORD_KSYM;
 		note_event(f, &rec);
 		filters_check_alike(f, name);
 		if (wrong)
@@ -167,6 +170,8 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	totals.damages += got < 0;
 	add_totals(sum, &totals);
 	add_sums(sum, &sums);
+	if (files)
+		naming_hint(f, name, &sums);
 	f->samples += totals.samples;
 	f->passed += sums.samples;
 	return cli_reader_done(r, got);
@@ -306,7 +311,8 @@ size_t operand_peek(int fd, const char *name, uint8_t *to, size_t size, size_t e
 enum status operand_read(struct filters *f, const char *path, const struct operand_taker *t, struct profile *p,
 			 unsigned int side, struct loaded *sum)
 {
-	int fd = cli_open(path);
+	struct naming naming;
+	int fd = naming_open(&naming, f, path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
 	struct slice taken = { start, operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
@@ -329,8 +335,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	} else {
 		status = load_stream(f, fd, name, taken, t, sum);
 	}
-	if (fd != STDIN_FILENO)
-		close(fd);
+	naming_close(&naming, fd);
 	return status;
 }
 

@@ -24,7 +24,7 @@ flush
 X
 cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin"
 size=$(wc -c <"$tmp/a.bin")
-fold() { cprof-fold "$@" >"$tmp/out" 2>"$tmp/err"; }
+fold() { cprof-fold --no-names "$@" >"$tmp/out" 2>"$tmp/err"; }
 sum() { awk '{ n += $NF } END { print n + 0 }' "$tmp/out"; }
 
 wrong=
@@ -63,7 +63,7 @@ like "  and told" "$(cat "$tmp/err")" 'a sample of an undefined thread'
 printf 'segment major=1 minor=0 least=1\nflush\nend time=5 reason=closed samples=0\nflush\n' | cprof-dump -r >"$tmp/empty.bin"
 status "a capture without samples is status 0" 0 cprof-fold "$tmp/empty.bin"
 is "  and no line" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no samples selected, nothing is written"
-status "  so is one in which none matches" 0 cprof-fold --match nothing "$tmp/a.bin"
+status "  so is one in which none matches" 0 cprof-fold --no-names --match nothing "$tmp/a.bin"
 is "  and it is said" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no samples selected, nothing is written"
 
 # Empty files: as output of cprof-fold they are good beside other input; alone they are an error.
