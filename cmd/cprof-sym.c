@@ -508,7 +508,7 @@ static const struct option_row options[] = {
 	SYMBOL_FILES_ROWS,
 	{ OPTIONS_FILES, KERNEL, "kernel", "FILE[,OFFSET]", "names of the kernel, if the capture has none" },
 	{ OPTIONS_FILES, MAX_MEM, "max-mem", "SIZE", "memory for symbols of files (128M)" },
-	{ OPTIONS_SELECT, FROM, "from", "TIME", "pass on samples from this time on, like 14:03:20" },
+	{ OPTIONS_SELECT, FROM, "from", "TIME", "pass on samples from this time on: 14:03:20, -1h" },
 	{ OPTIONS_SELECT, TO, "to", "TIME", "pass on samples before this time" },
 	{ OPTIONS_OUTPUT, 'o', "output", "FILE", "write the capture to FILE" },
 	{ OPTIONS_OUTPUT, MIN_RESOLVED, "min-resolved", "PERCENT", "status 4 if fewer frames get a name" },
@@ -535,7 +535,8 @@ static void take_time(struct time_arg *to, const char *option)
 {
 	cli_instant(to, option, optarg);
 	if (to->kind == TIME_ARG_OFFSET)
-		cli_usage("invalid %s \"%s\" (expected a time like 14:03:20 or 2026-11-21T14:03:20Z)", option, optarg);
+		cli_usage("invalid %s \"%s\" (expected a time, like 14:03:20, 2026-11-21T14:03:20Z or -1h)",
+			  option, optarg);
 }
 
 /* Handles the other options. */

@@ -156,11 +156,16 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 
 void cli_instant(struct time_arg *to, const char *option, const char *text)
 {
-	time_t now = time(NULL);
+	static time_t now; /* the same for both options */
 	struct tm tm;
 
-	if (!localtime_r(&now, &tm) || !time_arg_parse(to, text, tm.tm_gmtoff))
-		cli_usage("invalid %s \"%s\" (expected a number of seconds, or a time like 14:03:20 or 2026-11-21T14:03:20Z)", option, text);
+	if (!now)
+		now = time(NULL);
+	if (!localtime_r(&now, &tm) || !time_arg_parse(to, text, now * INT64_C(1000000000), tm.tm_gmtoff))
+		cli_usage("invalid %s \"%s\" (expected a span after the first sample, like 12.5 or 1m30s, or "
+			  "before now, like -1h or \"1 hour ago\", or a time like 14:03:20 or "
+			  "2026-11-21T14:03:20Z)",
+			  option, text);
 }
 
 void cli_window(const struct time_arg *from, const struct time_arg *to)

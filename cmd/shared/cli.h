@@ -60,7 +60,8 @@ double cli_percent(const char *option, const char *text);
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
 /*
- * Parses a time of --from or --to. Times of day without a zone are local. An invalid time is a usage error.
+ * Parses a time of --from or --to. Times of day without a zone are local, and "-1h" is before the first call.
+ * An invalid time is a usage error.
  */
 void cli_instant(struct time_arg *to, const char *option, const char *text);
 /*

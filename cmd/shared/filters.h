@@ -56,7 +56,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SELECT, FILTER_MATCH, "match", "RE", "stacks with a frame that matches RE" },             \
 	{ OPTIONS_SELECT, FILTER_FOCUS, "focus", "RE", "stacks with a frame that matches this, too" },      \
 	{ OPTIONS_SELECT, FILTER_EXCLUDE, "exclude", "RE", "stacks without a frame that matches RE" },      \
-	{ OPTIONS_SELECT, FILTER_FROM, "from", "TIME", "samples from this time on: seconds, or 14:03:20" }, \
+	{ OPTIONS_SELECT, FILTER_FROM, "from", "TIME", "samples from this time on: 12s, 14:03:20, -1h" }, \
 	{ OPTIONS_SELECT, FILTER_TO, "to", "TIME", "samples before this time" },                            \
 	{ OPTIONS_SELECT, FILTER_WEIGHT, "weight", "samples|ns", "sum samples, or the time that they stand for" }, \
 	{ OPTIONS_SELECT, FILTER_EVENT, "event", "NAME,...", "samples of these events, as page-faults, off-cpu" }, \

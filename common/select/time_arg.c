@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { DAY = 86400, PLACES = 9 };
+enum { HOUR = 3600, DAY = 86400, PLACES = 9 };
 
 #define SECOND INT64_C(1000000000)
 
@@ -85,14 +85,92 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 	return tm.tm_mday == day; /* false: that month has no such day */
 }
 
-bool time_arg_parse(struct time_arg *w, const char *text, long offset)
+/* The units of a span, and their names. */
+static const struct unit {
+	const char *name;
+	int64_t ns;
+} units[] = {
+	{ "ms", SECOND / 1000 }, { "msec", SECOND / 1000 },
+	{ "s", SECOND }, { "sec", SECOND }, { "second", SECOND }, { "seconds", SECOND },
+	{ "m", 60 * SECOND }, { "min", 60 * SECOND }, { "minute", 60 * SECOND }, { "minutes", 60 * SECOND },
+	{ "h", HOUR * SECOND }, { "hr", HOUR * SECOND },
+	{ "hour", HOUR * SECOND }, { "hours", HOUR * SECOND },
+	{ "d", DAY * SECOND }, { "day", DAY * SECOND }, { "days", DAY * SECOND },
+	{ "w", 7 * DAY * SECOND }, { "week", 7 * DAY * SECOND }, { "weeks", 7 * DAY * SECOND },
+};
+
+static const char *skip_spaces(const char *p)
+{
+	return p + strspn(p, " ");
+}
+
+static bool parse_unit(const char **text, int64_t *ns)
+{
+	size_t n = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i].name) == n && memcmp(units[i].name, *text, n) == 0) {
+			*ns = units[i].ns;
+			*text += n;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "1m30s", "1 hour 30 min", "1.5h"; *end: after the last unit. */
+static bool parse_span(const char *text, const char **end, int64_t *ns)
+{
+	const char *p = text;
+
+	*ns = 0;
+	while (*p >= '0' && *p <= '9') {
+		int64_t whole, part, unit;
+		__int128 sum;
+
+		if (!parse_whole(p, &p, &whole) || !parse_part(p, &p, &part))
+			return false;
+		p = skip_spaces(p);
+		if (!parse_unit(&p, &unit))
+			return false;
+		sum = (__int128)whole * unit + (__int128)part * unit / SECOND + *ns;
+		if (sum > INT64_MAX)
+			return false;
+		*ns = (int64_t)sum;
+		*end = p;
+		p = skip_spaces(p);
+	}
+	return p > text;
+}
+
+/* "-1h" or "1 hour ago": this span before now. Nothing is before 1970. */
+static bool parse_ago(const char *text, int64_t now, int64_t *ns)
+{
+	bool minus = text[0] == '-';
+	const char *end;
+	int64_t span;
+
+	if (!parse_span(text + minus, &end, &span) || strcmp(end, minus ? "" : " ago") != 0)
+		return false;
+	*ns = span < now ? now - span : 0;
+	return true;
+}
+
+static bool parse_offset(const char *text, int64_t *ns)
+{
+	const char *end;
+
+	return parse_seconds(text, ns) || (parse_span(text, &end, ns) && *end == '\0');
+}
+
+bool time_arg_parse(struct time_arg *w, const char *text, int64_t now, long offset)
 {
 	const char *end;
 
 	w->kind = TIME_ARG_MOMENT;
 	if (text[0] == '@')
 		return parse_seconds(text + 1, &w->ns);
-	if (parse_moment(text, offset, &w->ns))
+	if (parse_moment(text, offset, &w->ns) || parse_ago(text, now, &w->ns))
 		return true;
 	if (parse_daytime(text, &end, &w->ns)) {
 		if (strcmp(end, "Z") == 0) {
@@ -105,7 +183,7 @@ bool time_arg_parse(struct time_arg *w, const char *text, long offset)
 		return *end == '\0';
 	}
 	w->kind = TIME_ARG_OFFSET;
-	return parse_seconds(text, &w->ns);
+	return parse_offset(text, &w->ns);
 }
 
 /* Returns the time of day at this moment, by a clock that shows midnight when UTC shows ns. */

@@ -1,12 +1,14 @@
 /*
- * A moment as users write it: seconds after the beginning, a time of the clock, or a time of any day.
+ * A moment as users write it: a span after the beginning or before now, a time of the clock, or a time of any
+ * day.
  *
  *	struct time_arg from;
  *
- *	if (!time_arg_parse(&from, "14:03:20", offset)) ...it is invalid...
+ *	if (!time_arg_parse(&from, "14:03:20", now, offset)) ...it is invalid...
  *	if (time_arg_between(&from, &to, time - base, time + realtime)) ...
  *
- *	12.5			seconds after the first sample
+ *	12.5, 12s, 1m30s	this long after the first sample
+ *	-90s, -1h, 1 hour ago	this long before now
  *	14:03, 14:03:20.5	this time of each day, at the given offset from UTC
  *	2026-11-21T14:03:20	this moment, at that offset; with final Z in UTC; a space may replace T
  *	@1795269800.25		seconds since 1970
@@ -28,8 +30,11 @@ struct time_arg {
 	int64_t midnight; /* TIME_ARG_DAYTIME: when the day begins, on the scale of ns */
 };
 
-/* offset: seconds that the local clock is ahead of UTC. Returns false if the text is not a time. */
-bool time_arg_parse(struct time_arg *w, const char *text, long offset);
+/*
+ * now: nanoseconds since 1970; offset: seconds that the local clock is ahead of UTC. Returns false if the
+ * text is not a time.
+ */
+bool time_arg_parse(struct time_arg *w, const char *text, int64_t now, long offset);
 /*
  * Returns whether the time is in [from, to). after: nanoseconds since the first sample, may be negative;
  * clock: nanoseconds since 1970. Two times of the day may have midnight between them; a single one is bounded

@@ -3,7 +3,7 @@
  *
  *	struct view view = { .wall = true };
  *
- *	time_arg_parse(&view.from, "14:03:20", offset);
+ *	time_arg_parse(&view.from, "14:03:20", now, offset);
  *
  * A sample of waiting time covers its weight in nanoseconds up to its own time. So a wait that crosses an
  * edge of the window counts with the part inside, even if its sample comes after the window: a reader must

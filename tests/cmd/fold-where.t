@@ -162,7 +162,20 @@ is "a moment" "$(roots --from 2026-11-21T14:03:25 --to '2026-11-21 14:03:30.5' "
 is "  a day" "$(roots --from 2026-11-22 "$tmp/ab.bin")" "none 1,post 2,ssh 1,"
 is "  with its zone" "$(TZ=XYZ-3 roots --from 2026-11-21T14:03:25Z --to 2026-11-21T17:03:26 "$tmp/a.bin")" "ssh 1,"
 is "  since 1970" "$(roots --from @1795269805 --to @1795269805.5 "$tmp/a.bin")" "ssh 1,"
-for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-02-30 2026-11-21X 14:03x @ @x -1 1.x ''; do
+is "a span after the first sample" "$(roots --from 10s --to 1m30s "$tmp/a.bin")" "none 1,web 1,"
+# Recorded an hour ago; the windows have minutes to spare.
+begin=$(($(date +%s) - 3600))000000000
+sed "s/1795269800000000000/$begin/" "$tmp/a.txt" | cprof-dump -r >"$tmp/now.bin"
+is "a span before now" "$(roots --from -65m --to -30min "$tmp/now.bin")" "none 1,ssh 1,web 2,"
+is "  in words" "$(roots --from '1 h 5 min ago' --to '30m ago' "$tmp/now.bin")" "none 1,ssh 1,web 2,"
+is "  that has no sample" "$(roots --from '30 minutes ago' "$tmp/now.bin")" ""
+is "  that ends earlier" "$(roots --to -2h "$tmp/now.bin")" ""
+status "  turned around" 2 cprof-fold --from -10m --to -1h "$tmp/now.bin"
+cprof-sym --from -65m --to -30m "$tmp/now.bin" >"$tmp/cut.bin" 2>/dev/null
+is "  in cprof-sym, too" "$(roots "$tmp/cut.bin")" "none 1,ssh 1,web 2,"
+status "a time that is none is refused" 2 cprof-fold --from 'last week' "$tmp/a.bin"
+like "  with examples of those that are" "$(cat "$tmp/err")" '1m30s.*-1h.*1 hour ago.*14:03:20'
+for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-02-30 2026-11-21X 14:03x @ @x -1 1.x 1h30 ''; do
 	status "no time: $wrong" 2 cprof-fold --from "$wrong" "$tmp/a.bin"
 done
 status "not before" 2 cprof-fold --from 2026-11-22 --to 2026-11-21 "$tmp/a.bin"

@@ -22,7 +22,7 @@ static struct time_arg some(void)
 		snprintf(text, sizeof(text), "%02d:%02d:%02d", (int)random_below(24), (int)random_below(60), (int)random_below(60));
 		break;
 	}
-	if (!time_arg_parse(&w, text, (long)random_below(DAY) - DAY / 2))
+	if (!time_arg_parse(&w, text, 0, (long)random_below(DAY) - DAY / 2))
 		check(false, text);
 	return w;
 }
@@ -106,6 +106,41 @@ static void check_extremes(void)
 	check(more == 0, "never more than there is");
 }
 
+/* Spans after the first sample, spans before now, and texts that are neither. NOT: not a time. */
+static void check_spans(void)
+{
+	enum { NOT = -1 };
+	static const int64_t now = 1000000 * SECOND;
+	static const struct {
+		const char *text;
+		int kind;
+		int64_t ns;
+	} rows[] = {
+		{ "12.5", TIME_ARG_OFFSET, 12500000000 }, { "12s", TIME_ARG_OFFSET, 12 * SECOND },
+		{ "1m30s", TIME_ARG_OFFSET, 90 * SECOND }, { "1 hour 5min", TIME_ARG_OFFSET, 3900 * SECOND },
+		{ "1.5h", TIME_ARG_OFFSET, 5400 * SECOND }, { "0.25 ms", TIME_ARG_OFFSET, 250000 },
+		{ "-1h", TIME_ARG_MOMENT, now - 3600 * SECOND },
+		{ "-90s", TIME_ARG_MOMENT, now - 90 * SECOND },
+		{ "-90", NOT, 0 }, { "-1d 2h", TIME_ARG_MOMENT, now - 93600 * SECOND },
+		{ "1 hour ago", TIME_ARG_MOMENT, now - 3600 * SECOND },
+		{ "1w ago", TIME_ARG_MOMENT, now - 604800 * SECOND },
+		{ "-9w", TIME_ARG_MOMENT, 0 },
+		{ "", NOT, 0 }, { "-", NOT, 0 }, { "s", NOT, 0 }, { "1x", NOT, 0 }, { "1h30", NOT, 0 },
+		{ "ago", NOT, 0 },
+		{ "-1h ago", NOT, 0 }, { "12 ago", NOT, 0 }, { "1h  ago", NOT, 0 }, { "1 H", NOT, 0 },
+		{ "--1h", NOT, 0 },
+		{ "1.h", NOT, 0 }, { "1.5.5h", NOT, 0 }, { "+1h", NOT, 0 }, { "15251w", NOT, 0 },
+		{ "99999999999999999w", NOT, 0 }, { "12s ", NOT, 0 }, { "last week", NOT, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct time_arg w = { 0 };
+		int kind = time_arg_parse(&w, rows[i].text, now, 0) ? (int)w.kind : NOT;
+
+		check(kind == rows[i].kind && (kind == NOT || w.ns == rows[i].ns), rows[i].text);
+	}
+}
+
 int main(void)
 {
 	unsigned int missed = 0, more = 0, wanted = 0, unwanted = 0;
@@ -132,5 +167,6 @@ int main(void)
 	check(wanted > TRIES / 10 && unwanted > TRIES / 10, "both happen");
 	check_overlaps();
 	check_extremes();
+	check_spans();
 	return checks_done();
 }
