@@ -1,5 +1,6 @@
 #include "cmd/shared/filters.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	while ((one = strsep(&rest, ","))) {
 		if (!grow_array(list, cap, *n, sizeof(**list)))
 			cli_no_memory();
+		if (isalpha((unsigned char)one[0]))
+			cli_usage("invalid %s \"%s\" (expected numbers; --comm selects by command name)", option, one);
 		(*list)[(*n)++] = cli_number(option, one, 0, INT32_MAX);
 	}
 	free(copy);

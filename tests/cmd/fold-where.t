@@ -173,6 +173,8 @@ is "  that ends earlier" "$(roots --to -2h "$tmp/now.bin")" ""
 status "  turned around" 2 cprof-fold --from -10m --to -1h "$tmp/now.bin"
 cprof-sym --from -65m --to -30m "$tmp/now.bin" >"$tmp/cut.bin" 2>/dev/null
 is "  in cprof-sym, too" "$(roots "$tmp/cut.bin")" "none 1,ssh 1,web 2,"
+status "a name is not a process number" 2 cprof-top --pid 42,web "$tmp/a.bin"
+like "  and another option takes it" "$(cat "$tmp/err")" 'invalid --pid "web" .*--comm'
 status "a time that is none is refused" 2 cprof-fold --from 'last week' "$tmp/a.bin"
 like "  with examples of those that are" "$(cat "$tmp/err")" '1m30s.*-1h.*1 hour ago.*14:03:20'
 for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-02-30 2026-11-21X 14:03x @ @x -1 1.x 1h30 ''; do
