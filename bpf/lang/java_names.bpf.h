@@ -114,7 +114,7 @@ WALK_FN __u64 java_number(WALK_ENV env, __u32 at)
 		return 0;
 	more = y->at[JAVA_U5_MORE] & 1;
 	for (int i = 0; i < 5; i++) {
-		__u32 byte = c->numbers[(at + (__u32)i) & (JAVA_NUMBERS - 1)] - more;
+		__u32 byte = c->numbers[lang_mask(at + (__u32)i, JAVA_NUMBERS - 1)] - more;
 
 		value += byte << 6 * i;
 		n++;

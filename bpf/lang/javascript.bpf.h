@@ -38,7 +38,7 @@ static __always_inline void js_note_frame(WALK_ENV env, struct scratch *s, const
 
 	if (!js || at < 0 || at > WINDOW - JS_FRAME_READ || js->n >= JS_NOTES)
 		return;
-	note = &js->notes[js->n & (JS_NOTES - 1)];
+	note = &js->notes[lang_mask(js->n, JS_NOTES - 1)];
 	note->function = js_slot(&s->window, at, im->at[JS_FRAME_FUNCTION]);
 	if (!js_is_pointer(js_slot(&s->window, at, im->at[JS_FRAME_CONTEXT])) || !js_is_pointer(note->function))
 		return;
@@ -93,7 +93,7 @@ static __always_inline int js_step_leaf(WALK_ENV env, struct scratch *s, struct 
 	sp = s->walk.regs[UNWIND_RSP] + below;
 	if (below < 0 || walk_read(env, &caller, sizeof(caller), sp) || walk_is_call(env, caller) != 1)
 		return WALK_FOUND;
-	note = &js->notes[js->n++ & (JS_NOTES - 1)];
+	note = &js->notes[lang_mask(js->n++, JS_NOTES - 1)];
 	note->function = s->walk.regs[JS_REG_FUNCTION];
 	note->array = js_own_shared(0);
 	note->offset = 0;
@@ -127,7 +127,7 @@ static __always_inline int js_is_noted(__u32 key)
 {
 	struct js_state *js = js_state();
 
-	return js && js->n && js->notes[(js->n - 1) & (JS_NOTES - 1)].key == key;
+	return js && js->n && js->notes[lang_mask(js->n - 1, JS_NOTES - 1)].key == key;
 }
 
 /* Before a step by frame pointer. A function, because walk.h calls it in functions that are small. */
@@ -235,7 +235,7 @@ WALK_FN int javascript_mark(__u32 unused)
 	im = lang_image_of(l);
 	if (!im)
 		return 0;
-	note = &js->notes[js->marked++ & (JS_NOTES - 1)];
+	note = &js->notes[lang_mask(js->marked++, JS_NOTES - 1)];
 	by_fp = note->flags & JS_BY_FP ? LANG_MARK_FP : 0;
 	key = note->key;
 	id = note->flags & JS_NO_FRAME && note->array ? js_shared(note->array, 0) : js_function_of(l, im, note->function);

@@ -164,7 +164,7 @@ static __always_inline int js_push_string(struct js_state *js, __u64 pointer)
 
 	if (n >= JS_PENDING)
 		return 0;
-	js->pending[n & (JS_PENDING - 1)] = pointer;
+	js->pending[lang_mask(n, JS_PENDING - 1)] = pointer;
 	js->n_pending = n + 1;
 	return 1;
 }
@@ -182,7 +182,7 @@ WALK_FN int js_string_step(__u32 unused)
 		return 0;
 	im = lang_image_of(l);
 	js->n_pending--;
-	at = js_read(words, sizeof(words), js->pending[js->n_pending & (JS_PENDING - 1)]);
+	at = js_read(words, sizeof(words), js->pending[lang_mask(js->n_pending, JS_PENDING - 1)]);
 	if (!im || !at)
 		return 0;
 	type = js_type(im, words[0]);

@@ -163,6 +163,13 @@ static __always_inline __u64 lang_read64(__u64 from)
 	return v;
 }
 
+/* Masks an index. The compiler drops a mask that a comparison makes needless, but 5.10 does not see that. */
+static __always_inline __u32 lang_mask(__u32 index, __u32 mask)
+{
+	asm volatile("" : "+r"(index));
+	return index & mask;
+}
+
 /* Appends a frame. Returns false if there is no room. */
 static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 position, __u64 entry)
 {
@@ -170,7 +177,7 @@ static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 positi
 
 	if (n >= LANG_FRAMES)
 		return 0;
-	l->frames[n & (LANG_SLOTS - 1)] =
+	l->frames[lang_mask(n, LANG_SLOTS - 1)] =
 		id | (__u64)(position & LANG_POSITION_MOST) << LANG_POSITION_SHIFT | entry;
 	l->n = n + 1;
 	return 1;
@@ -181,8 +188,9 @@ static __always_inline void lang_mark(struct lang_walk *l, __u64 mark)
 {
 	__u32 n = l->n - 1;
 
-	if (n < LANG_FRAMES)
-		l->frames[n & (LANG_SLOTS - 1)] |= mark;
+	if (n >= LANG_FRAMES)
+		return;
+	l->frames[lang_mask(n, LANG_SLOTS - 1)] |= mark;
 }
 
 /* Marks the frame that was appended last as the outermost one of its call of the loop. */
@@ -201,8 +209,8 @@ static __always_inline int lang_mark_frame(struct lang_walk *l, __u32 key, __u32
 
 	if (n > LANG_FRAMES - 2)
 		return 0;
-	l->frames[n & (LANG_SLOTS - 1)] = key | (__u64)function << 32;
-	l->frames[(n + 1) & (LANG_SLOTS - 1)] = code | (__u64)at << 32;
+	l->frames[lang_mask(n, LANG_SLOTS - 1)] = key | (__u64)function << 32;
+	l->frames[lang_mask(n + 1, LANG_SLOTS - 1)] = code | (__u64)at << 32;
 	l->n = n + 2;
 	return 1;
 }
@@ -273,7 +281,11 @@ static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most
 
 	/* Otherwise the compiler compares the 64-bit number, which says nothing of this one to the verifier. */
 	asm volatile("" : "+r"(bytes));
-	if (bytes == 0 || bytes > most)
+	if (bytes > most)
+		return 0;
+	/* Otherwise one comparison of bytes - 1 takes the place of both, and 5.10 does not learn from it. */
+	asm volatile("" : "+r"(bytes));
+	if (bytes == 0)
 		return 0;
 	return bpf_probe_read_user(to, bytes, (const void *)from) == 0 ? bytes : 0;
 }

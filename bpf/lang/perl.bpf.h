@@ -409,7 +409,7 @@ static __always_inline void perl_mark_caught(struct lang_walk *l, struct perl_wa
 	__u32 at = p->caught - 1;
 
 	if (p->caught && at < LANG_FRAMES)
-		l->frames[at & (LANG_SLOTS - 1)] |= LANG_ENTRY;
+		l->frames[lang_mask(at, LANG_SLOTS - 1)] |= LANG_ENTRY;
 	p->caught = 0;
 }
 
@@ -425,7 +425,7 @@ static __always_inline void perl_end_main(struct lang_walk *l, struct perl_walk 
 	if (n >= LANG_FRAMES && l->n)
 		return;
 	if (p->ended)
-		l->frames[n & (LANG_SLOTS - 1)] &= ~LANG_ENTRY;
+		l->frames[lang_mask(n, LANG_SLOTS - 1)] &= ~LANG_ENTRY;
 	if (!perl_push(0, PERL_MAIN))
 		lang_cut(l, LANG_STATE_DEPTH);
 	else

@@ -261,9 +261,9 @@ static __always_inline void php_reverse(struct lang_walk *l, __u32 from)
 
 		if (a >= b || b >= LANG_FRAMES)
 			break;
-		frame = l->frames[a & (LANG_SLOTS - 1)];
-		l->frames[a & (LANG_SLOTS - 1)] = l->frames[b & (LANG_SLOTS - 1)];
-		l->frames[b & (LANG_SLOTS - 1)] = frame;
+		frame = l->frames[lang_mask(a, LANG_SLOTS - 1)];
+		l->frames[lang_mask(a, LANG_SLOTS - 1)] = l->frames[lang_mask(b, LANG_SLOTS - 1)];
+		l->frames[lang_mask(b, LANG_SLOTS - 1)] = frame;
 	}
 }
 
