@@ -185,18 +185,17 @@ WALK_FN int perl_package(__u64 stash, __u32 named_aux)
 	return 1;
 }
 
-/* Adds the names of the sub whose body was read. Returns false if they are not readable. */
+/*
+ * Adds the name of the sub whose body was read, and leaves its package in l->object, 0: none. Returns false if
+ * the name is not readable. The caller adds the package: one level less of calls, whose stacks 5.10 adds up.
+ */
 WALK_FN int perl_sub_name(__u32 unused)
 {
 	struct lang_walk *l = lang_walk_state();
 	__u64 stash, hek, egv, names[2] = { 0, 0 };
 	struct perl_head h = { 0, 0, 0 }, e = { 0, 0, 0 };
-	const struct lang_image *im;
 
 	if (!l || unused)
-		return 0;
-	im = lang_image_of(l);
-	if (!im)
 		return 0;
 	stash = perl_body(l, PERL_CV_STASH);
 	hek = perl_body(l, PERL_CV_NAME);
@@ -217,8 +216,7 @@ WALK_FN int perl_sub_name(__u32 unused)
 	} else if (!perl_key(hek, 0)) {
 		return 0;
 	}
-	if (!(*(const __u32 *)(l->bytes + PERL_CV_FLAGS) & PERL_CV_LEXICAL))
-		perl_package(stash, im->at[PERL_NAMED_AUX]);
+	*(__u64 *)l->object = *(const __u32 *)(l->bytes + PERL_CV_FLAGS) & PERL_CV_LEXICAL ? 0 : stash;
 	return 1;
 }
 
@@ -250,7 +248,11 @@ static __always_inline int perl_add_name(struct lang_walk *l, const struct lang_
 {
 	if (kind == PERL_SUB) {
 		l->out.line = perl_first_line(l, im);
-		return perl_sub_name(0);
+		if (!perl_sub_name(0))
+			return 0;
+		if (*(const __u64 *)l->object)
+			perl_package(*(const __u64 *)l->object, im->at[PERL_NAMED_AUX]);
+		return 1;
 	}
 	if (kind == PERL_REQUIRE) {
 		l->out.flags = LANG_FLAG_EVAL;

@@ -17,9 +17,12 @@ static __always_inline int sample_room(const struct scratch *s);
 /* frames: up to LANG_FRAMES of them, leaf first. */
 static __always_inline void append_frames(struct scratch *s, const void *frames, unsigned int n)
 {
-	unsigned int at = s->n;
+	unsigned int at = s->n, bytes = n * 8;
 
 	if (n == 0 || n > LANG_FRAMES || !sample_room(s))
+		return;
+	asm volatile("" : "+r"(bytes)); /* 5.10 learns nothing of a product from its factor */
+	if (bytes > LANG_FRAMES * 8)
 		return;
 	if (at > ADDRESSES + sizeof(struct sample_state))
 		return;
@@ -27,7 +30,7 @@ static __always_inline void append_frames(struct scratch *s, const void *frames,
 		at += (s->head.stack_n + 7) & ((SAMPLE_STACK_MAX << 1) - 8);
 	if (at > ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return;
-	if (bpf_probe_read_kernel(my_data(s) + at, n * 8, frames) == 0)
+	if (bpf_probe_read_kernel(my_data(s) + at, bytes, frames) == 0)
 		s->head.lang_n = n;
 }
 
