@@ -433,6 +433,7 @@ check-languages: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/check
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/record
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs-vm
 
 .PHONY: check-languages
 
