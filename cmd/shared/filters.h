@@ -50,7 +50,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SELECT, 'K', "kernel", NULL, "only kernel stacks" },                                      \
 	{ OPTIONS_SELECT, FILTER_PID, "pid", "PID,...", "samples of these processes" },                     \
 	{ OPTIONS_SELECT, FILTER_TID, "tid", "TID,...", "samples of these threads" },                       \
-	{ OPTIONS_SELECT, FILTER_COMM, "comm", "NAME", "samples of threads with this command name" },       \
+	{ OPTIONS_SELECT, FILTER_COMM, "comm", "NAME", "threads of this command, also like shop*" },     \
 	{ OPTIONS_SELECT, FILTER_IN, "in", "CONTAINER|CGROUP", "samples of this container or control group" }, \
 	{ OPTIONS_SELECT, FILTER_LABEL, "label", "KEY=VALUE", "samples recorded with this label" },         \
 	{ OPTIONS_SELECT, FILTER_MATCH, "match", "RE", "stacks with a frame that matches RE" },             \

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "common/base/array.h"
+#include "common/base/glob.h"
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
 
@@ -162,11 +163,7 @@ static bool add_careful(struct folded_reader *r, struct slice stack, unsigned in
 
 static bool root_listed(const struct folded_reader *r, struct slice stack)
 {
-	for (size_t i = 0; i < r->n_roots; i++) {
-		if (slice_is(sanitize_root(stack), r->roots[i]))
-			return true;
-	}
-	return r->n_roots == 0;
+	return glob_lists(r->roots, r->n_roots, sanitize_root(stack));
 }
 
 static bool pour_lines(struct stack_sums *to, struct stack_sums *from)

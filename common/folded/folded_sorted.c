@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "common/base/glob.h"
 #include "common/profile/sanitize.h"
 
 /* Puts the cleaned stack into s->fit. Returns NULL, or why the line does not count. */
@@ -19,11 +20,7 @@ static const char *take_line(struct sorted *s, struct slice stack, uint64_t coun
 
 static bool is_listed(const struct sorted *s, struct slice stack)
 {
-	for (size_t i = 0; i < s->n_roots; i++) {
-		if (slice_is(sanitize_root(stack), s->roots[i]))
-			return true;
-	}
-	return s->n_roots == 0;
+	return glob_lists(s->roots, s->n_roots, sanitize_root(stack));
 }
 
 static int sorted_next(struct merge_source *source)

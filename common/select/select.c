@@ -1,5 +1,6 @@
 #include "common/select/select.h"
 
+#include "common/base/glob.h"
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
 
@@ -10,15 +11,6 @@ static bool id_listed(const uint64_t *list, size_t n, uint64_t v)
 			return true;
 	}
 	return n == 0;
-}
-
-static bool comm_listed(const struct view *v, struct slice comm)
-{
-	for (size_t i = 0; i < v->n_comms; i++) {
-		if (slice_is(comm, v->comms[i]))
-			return true;
-	}
-	return v->n_comms == 0;
 }
 
 bool select_by_clock(const struct view *v)
@@ -196,7 +188,7 @@ bool select_thread(const struct select *g, uint64_t thread)
 
 	return id_listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
 	       id_listed(v->tids, v->n_tids, t->tid) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
+	       glob_lists(v->comms, v->n_comms, capture_text(c, t->comm)) &&
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 

@@ -173,6 +173,10 @@ is "  that ends earlier" "$(roots --to -2h "$tmp/now.bin")" ""
 status "  turned around" 2 cprof-fold --from -10m --to -1h "$tmp/now.bin"
 cprof-sym --from -65m --to -30m "$tmp/now.bin" >"$tmp/cut.bin" 2>/dev/null
 is "  in cprof-sym, too" "$(roots "$tmp/cut.bin")" "none 1,ssh 1,web 2,"
+is "commands by a pattern" "$(roots --comm 's?h' --comm 'w*' "$tmp/a.bin")" "ssh 1,web 2,"
+is "  of another beginning" "$(roots --comm 's*e' --comm '?web' "$tmp/a.bin")" ""
+is "  in folded text" "$(cprof-fold "$tmp/a.bin" | roots --comm '*e*')" "none 1,web 2,"
+is "  in sorted text" "$(cprof-fold "$tmp/a.bin" | roots --sorted --comm '*s**h*')" "ssh 1,"
 status "a name is not a process number" 2 cprof-top --pid 42,web "$tmp/a.bin"
 like "  and another option takes it" "$(cat "$tmp/err")" 'invalid --pid "web" .*--comm'
 status "a time that is none is refused" 2 cprof-fold --from 'last week' "$tmp/a.bin"
