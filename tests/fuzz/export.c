@@ -132,7 +132,7 @@ static void check_pprof(struct traces *s)
 	pprof_free(w);
 }
 
-static void check_speedscope(const struct traces *s, enum speedscope_by by, bool weight)
+static void check_speedscope(struct traces *s, enum speedscope_by by, bool weight)
 {
 	struct speedscope_options o = { by, weight, weight, "fuzz" };
 	struct speedscope_writer *w = speedscope_new(s, &o);
