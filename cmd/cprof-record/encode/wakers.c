@@ -10,7 +10,7 @@ enum {
 	STACK_MOST = sizeof(((struct waker *)0)->stack) / sizeof(uint64_t),
 };
 
-enum class {
+enum frame_class {
 	CLASS_OTHER,
 	CLASS_TIMER,
 	CLASS_DISK,
@@ -28,7 +28,7 @@ enum class {
  */
 static const struct rule {
 	const char *name;
-	enum class class;
+	enum frame_class class;
 	bool whole;
 } rules[] = {
 	{ "handle_softirqs", CLASS_SOFTIRQ, true },
@@ -85,20 +85,28 @@ void wakers_release(struct wakers *w)
 	*w = (struct wakers){ 0 };
 }
 
-static enum class class_of_name(struct slice name) {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]);
-	     i++){ if (rules[i].whole ? slice_is(name, rules[i].name)
-				      : slice_begins(name, rules[i].name)) return rules[i]
-			   .class; }
-return CLASS_OTHER;
+static enum frame_class class_of_name(struct slice name)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct rule *r = &rules[i];
+
+		if (r->whole ? slice_is(name, r->name) : slice_begins(name, r->name))
+			return r->class;
+	}
+	return CLASS_OTHER;
 }
 
-static enum class class_of(struct wakers *w, uint64_t address) {
-	struct kernel_symbol symbol; uint32_t class = CLASS_OTHER;
+static enum frame_class class_of(struct wakers *w, uint64_t address)
+{
+	uint32_t class = CLASS_OTHER;
+	struct kernel_symbol symbol;
 
-	if (idmap_find(&w->classes, address, &class)) return class;
-	if (ksym_find(w->ksym, address - 1, &symbol)) class = class_of_name(symbol.name);
-	if (w->classes.n >= CLASSES_MOST) idmap_clear(&w->classes);
+	if (idmap_find(&w->classes, address, &class))
+		return class;
+	if (ksym_find(w->ksym, address - 1, &symbol))
+		class = class_of_name(symbol.name);
+	if (w->classes.n >= CLASSES_MOST)
+		idmap_clear(&w->classes);
 	idmap_set(&w->classes, address, class); /* without memory it is looked up again */
 	return class;
 }
@@ -121,7 +129,7 @@ static enum woken_by device_of(struct wakers *w, const uint64_t *stack, size_t n
 	return WOKEN_BY_INTERRUPT;
 }
 
-static bool has_class(struct wakers *w, const uint64_t *stack, size_t n, enum class class)
+static bool has_class(struct wakers *w, const uint64_t *stack, size_t n, enum frame_class class)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (class_of(w, stack[i]) == class)
@@ -138,7 +146,7 @@ static enum woken_by softirq_of(struct wakers *w, const uint64_t *stack, size_t 
 	if (by == WOKEN_BY_INTERRUPT)
 		by = WOKEN_BY_SOFTIRQ;
 	for (size_t i = at + 1; i < n; i++) {
-		enum class class = class_of(w, stack[i]);
+		enum frame_class class = class_of(w, stack[i]);
 
 		if (class == CLASS_INTERRUPT)
 			return by;
