@@ -47,9 +47,10 @@ static int show(const char *path)
 {
 	struct slice file = read_file(path);
 	struct lang_image im;
-	bool found;
+	bool found, good = identify(file, &im, &found);
 
-	if (!identify(file, &im, &found) || !found) {
+	free((uint8_t *)file.p);
+	if (!good || !found) {
 		puts("none");
 		return 1;
 	}
@@ -84,6 +85,7 @@ static int damage(const char *path, unsigned int n)
 		good &= identify((struct slice){ file.p, random_below(file.n) }, &im, &found);
 	check(good, "nor does a cut file");
 	free(copy);
+	free((uint8_t *)file.p);
 	return checks_done();
 }
 
