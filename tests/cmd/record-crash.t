@@ -15,8 +15,8 @@ died=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
 wait $recorder 2>/dev/null
 for tool in cprof-dump cprof-sym cprof-fold cprof-top; do
 	status "$tool of a recorder that was killed" 3 $tool "$tmp/cut.bin"
-	like "$tool tells" "$(grep -v 'frames named' "$tmp/err")" "^$tool: $tmp/cut.bin: .*cut|the stream ends|no end"
-	is "$tool in one sentence" "$(grep -vc 'frames named' "$tmp/err")" 1
+	like "$tool tells" "$(grep -v -e 'frames named' -e 'no names' "$tmp/err")" "^$tool: $tmp/cut.bin: .*cut|the stream ends|no end"
+	is "$tool in one sentence" "$(grep -vc -e 'frames named' -e 'no names' "$tmp/err")" 1
 done
 last=$(cprof-dump "$tmp/cut.bin" 2>/dev/null | sed -n 's/^sample time=\([0-9]*\) .*/\1/p' | tail -1)
 missing=$(((died - last) / 1000000))
