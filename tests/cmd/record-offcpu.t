@@ -25,7 +25,7 @@ while read -r tid wall cpu queued sleep lock pipe; do
 		"$(near "$(folded "$tid" phase_compute --event off-cpu:run-queue)" "$queued" "$wall" 3)" near
 done <"$tmp/said"
 is "three threads" "$n" 3
-unlike "no place was forgotten" "$(cprof-top --event off-cpu "$tmp/days.bin")" forgotten
+unlike "no place was forgotten" "$(cprof-top -v --event off-cpu "$tmp/days.bin")" forgotten
 like "a lock by its name, in the function that waits" "$(cprof-fold --event off-cpu:sleep "$tmp/days.bin")" \
 	'phase_lock;.*;[a-z_0-9]*futex[a-z_0-9]* [0-9]+$'
 unlike "the scheduler's own frames are left out" "$(cprof-fold --event off-cpu "$tmp/days.bin")" ';(__schedule|bpf_[a-z0-9_]*) [0-9]+$'

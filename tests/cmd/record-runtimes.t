@@ -43,7 +43,7 @@ if command -v javac >/dev/null && command -v java >/dev/null && javac Hot.java 2
 	cprof-fold --truncated sym 2>/dev/null | grep JavaMain >folded
 	most "  its stacks go on through the interpreter" '^java;clone'
 	like "  whose return addresses follow no call, so not all count as complete" \
-		"$(cprof-top -n 1 sym 2>/dev/null | grep '^Stacks')" ' [1-9][0-9.]*% by frame pointers'
+		"$(cprof-top -v -n 1 sym 2>/dev/null | grep '^Stacks')" ' [1-9][0-9.]*% by frame pointers'
 else
 	skip "Java" "no JDK is installed"
 fi

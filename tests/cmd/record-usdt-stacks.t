@@ -14,7 +14,7 @@ record() { cprof-record -F 1999 -U -o "$tmp/raw.bin" "$@" >"$tmp/out" 2>"$tmp/er
 calls() {
 	file=$1
 	shift
-	cprof-fold --native none "$@" "$file" 2>/dev/null | sed 's/^[^;]*;//' |
+	cprof-fold --no-names --native none "$@" "$file" 2>/dev/null | sed 's/^[^;]*;//' |
 		awk '{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 !~ /^\[[^:]*[.+]/) sum[$0] += n }
 			END { for (k in sum) if (sum[k] >= 20) print k }' | sort
 }
