@@ -222,13 +222,14 @@ WALK_FN int report_site(struct thread *t, unsigned int which, unsigned int pid, 
 	return 0;
 }
 
-static __always_inline void report_sites(struct thread *t, unsigned int pid, unsigned int tid,
-					 unsigned long long now)
+/* Global as well: the verifier follows the code after its loop once for each way through it. */
+WALK_FN int report_sites(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
 {
-	for (int i = 0; i < WAIT_SITES; i++) {
+	for (int i = 0; t && i < WAIT_SITES; i++) {
 		if (t->sites[i].key)
 			report_site(t, i | GONE, pid, tid, now);
 	}
+	return 0;
 }
 
 /* Time run up to now. In the middle of a switch other tasks may get too little, never too much. */
