@@ -202,12 +202,12 @@ back() { # DESCRIPTION CAPTURE
 	cprof-convert -t perfscript "$2" >text
 	convert text >again.bin || fail "$1 is read"
 	for o in "" -i -K -U -p -t; do
-		cprof-fold $o "$2" >want 2>/dev/null
+		cprof-fold --no-names $o "$2" >want 2>/dev/null
 		cprof-fold $o again.bin >got 2>/dev/null
 		cmp -s got want || { fail "$1: cprof-fold $o"; diag "$(diff got want | head -5)"; return; }
 	done
 	collapse -i text >got
-	cprof-fold -i "$2" >want
+	cprof-fold --no-names -i "$2" >want
 	cmp -s got want || { fail "$1: collapsed by the book"; diag "$(diff got want | head -5)"; return; }
 	pass "$1"
 }
@@ -247,7 +247,7 @@ for o in --wall "--event off-cpu" "--event off-cpu:sleep" "--wall --weight sampl
 	cprof-fold $o back.bin >got
 	same "  as text and back: cprof-fold $o" got want
 done
-facts() { cprof-top --wall "$1" | sed -n '/^\(Waiting\|Total\):/p'; }
+facts() { cprof-top -v --wall "$1" | sed -n '/^\(Waiting\|Total\):/p'; }
 is "  the header and its table agree" "$(facts back.bin)" "$(facts waits.bin)"
 
 printf 'demo 1/1 1.5:  1 cpu-clock: \n\t1ab78 _dl_start_user+0x0 (/lib/ld.so)\n  :0\n\n' >nowhere
