@@ -110,7 +110,7 @@ for c in fold top diff; do
 	status "cprof-$c --help is status 0" 0 cprof-$c --help
 	like "  on standard output" "$(cat "$tmp/out")" "^usage: cprof-$c "
 	status "cprof-$c --version is status 0" 0 cprof-$c --version
-	for o in '--pid x' '--pid 1,,2' '--tid -3' '--match (' '--from x' '--from -1' '--to 1.5s' '--weight bytes' '-U -K' '--from 2 --to 1'; do
+	for o in '--pid x' '--pid 1,,2' '--tid -3' '--match (' '--from x' '--from -1' '--to 1.5x' '--weight bytes' '-U -K' '--from 2 --to 1'; do
 		status "cprof-$c $o is status 2" 2 cprof-$c $o "$tmp/a.bin" "$tmp/a.bin"
 	done
 done
