@@ -86,6 +86,7 @@ class HeatMap {
 				this.level);
 		this.legend = document.createElement('span');
 		this.legend.id = 'heatlegend';
+		this.legend.setAttribute('role', 'img');
 		side.insertBefore(zoom, document.getElementById('heatrange'));
 		side.insertBefore(this.legend, document.getElementById('heatrange'));
 	}
