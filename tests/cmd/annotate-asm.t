@@ -2,14 +2,8 @@
 # cprof-annotate -a: instructions with their shares, as objdump's addresses count them; objdump as a child.
 # shellcheck disable=SC2154 # lib.sh sets tmp, tests and here
 . "$(dirname "$0")/../lib/lib.sh"
-for tool in gcc python3 readelf objdump; do
-	command -v $tool >/dev/null || skip_all "$tool is not here"
-done
-counts() { python3 "$here/annotate-count.py" "$@"; }
-cp "$tests/data/annotated.c" "$tmp"
-(cd "$tmp" && gcc -g -O1 -Wl,--build-id -o annotated annotated.c) || exit 1
-program=$tmp/annotated
-counts make "$program" 2 >"$tmp/made.text" && cprof-dump -r "$tmp/made.text" >"$tmp/made.bin" || exit 1
+. "$tests/lib/annotate-lib.sh"
+made 2
 
 # rows: the rows of the instructions, without those of the source
 rows() { sed '1,/^  instructions of/d' | counts shown; }

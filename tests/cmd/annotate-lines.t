@@ -2,13 +2,8 @@
 # cprof-annotate: lines of a program with their shares, as addr2line counts them.
 # shellcheck disable=SC2154 # lib.sh sets tmp, tests and here
 . "$(dirname "$0")/../lib/lib.sh"
-for tool in gcc python3 readelf objdump addr2line; do
-	command -v $tool >/dev/null || skip_all "$tool is not here"
-done
-counts() { python3 "$here/annotate-count.py" "$@"; }
-cp "$tests/data/annotated.c" "$tmp"
-(cd "$tmp" && gcc -g -O1 -Wl,--build-id -o annotated annotated.c) || exit 1
-program=$tmp/annotated
+. "$tests/lib/annotate-lib.sh"
+command -v addr2line >/dev/null || skip_all "addr2line is not here"
 
 # same_lines TEXT CAPTURE: each function of the program, against the count
 same_lines() {

@@ -2,14 +2,8 @@
 # cprof-annotate: which sources are opened, and which a stranger's capture or program cannot have opened.
 # shellcheck disable=SC2154 # lib.sh sets tmp, tests and here
 . "$(dirname "$0")/../lib/lib.sh"
-for tool in gcc python3 readelf objdump; do
-	command -v $tool >/dev/null || skip_all "$tool is not here"
-done
-cp "$tests/data/annotated.c" "$tmp"
-(cd "$tmp" && gcc -g -O1 -Wl,--build-id -o annotated annotated.c) || exit 1
-program=$tmp/annotated
-python3 "$here/annotate-count.py" make "$program" 3 >"$tmp/made.text" && cprof-dump -r "$tmp/made.text" \
-	>"$tmp/made.bin" || exit 1
+. "$tests/lib/annotate-lib.sh"
+made 3
 cprof-sym -il "$tmp/made.bin" >"$tmp/named.bin" 2>/dev/null
 secret='the secret sentence'
 { echo "$secret" | sed p; sed 1,2d "$tests/data/annotated.c" | sed "s/.*/$secret/"; } >"$tmp/secret"

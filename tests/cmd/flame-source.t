@@ -2,15 +2,8 @@
 # cprof-flame --source: the page has the lines of cprof-annotate, and no file that a stranger chose.
 # shellcheck disable=SC2154 # lib.sh sets tmp, tests and here
 . "$(dirname "$0")/../lib/lib.sh"
-for tool in gcc python3 readelf objdump; do
-	command -v $tool >/dev/null || skip_all "$tool is not here"
-done
-cp "$tests/data/annotated.c" "$tmp"
-(cd "$tmp" && gcc -g -O1 -Wl,--build-id -o annotated annotated.c) || exit 1
-program=$tmp/annotated
-python3 "$here/annotate-count.py" make "$program" 4 >"$tmp/made.text" && cprof-dump -r "$tmp/made.text" \
-	>"$tmp/made.bin" ||
-	exit 1
+. "$tests/lib/annotate-lib.sh"
+made 4
 cprof-sym -il "$tmp/made.bin" >"$tmp/named.bin" 2>/dev/null
 
 # The block, as its description says (common/annotate/source_block.h)
