@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cmd/shared/facts/brief_facts.h"
+#include "cmd/shared/facts/summary.h"
 
 enum { FIRST_ROWS = 3 };
 
@@ -75,8 +76,8 @@ static void add_doubts(const struct diff_findings *o, const struct diff_settings
 			   "- Growth from a share of 1 %% is found in 4 of 5 cases from %.2f points on.",
 			   growth);
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		if (s->sides[side].samples < BRIEF_FEW)
-			brief_line(b, DOUBTS, "- %c has fewer than %d samples.", "AB"[side], BRIEF_FEW);
+		if (s->sides[side].samples < SUMMARY_FEW)
+			brief_line(b, DOUBTS, "- %c has fewer than %d samples.", "AB"[side], SUMMARY_FEW);
 	}
 	brief_section(b, "Not known", NULL);
 	brief_losses(b, DOUBTS, "A: ", &s->sides[0].loaded, &f->view);

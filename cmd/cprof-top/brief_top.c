@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/facts/header.h"
+#include "cmd/shared/facts/summary.h"
 #include "cmd/shared/keys.h"
 #include "common/views/top_stacks.h"
 
@@ -145,9 +146,9 @@ static void add_doubts(const struct views *v, const struct loaded *l, const stru
 		brief_line(b, DOUBTS,
 			   "- %.0f samples; intervals hold for independent ones, and bursts make them wider.",
 			   n);
-		if (n < BRIEF_FEW)
+		if (n < SUMMARY_FEW)
 			brief_line(b, DOUBTS, "- Fewer than %d samples: take the shares as rough.",
-				   BRIEF_FEW);
+				   SUMMARY_FEW);
 		if (alike > 1)
 			brief_line(
 				b, DOUBTS,

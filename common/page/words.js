@@ -61,7 +61,7 @@ function intervalOf(k, n) {
 	return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-const FEW = 100; // samples, as in cmd/shared/summary.c
+const FEW = 100; // samples, as SUMMARY_FEW in cmd/shared/facts/summary.h
 
 function cautionOf(n) {
 	if (!(n >= 0.5 && n < FEW))

@@ -10,7 +10,7 @@
 #include "cmd/shared/input.h"
 #include "common/views/brief.h"
 
-enum { BRIEF_BUDGET = 4000, BRIEF_FEW = 100 };
+enum { BRIEF_BUDGET = 4000 };
 
 /* Appends lines about losses, stacks and names that are missing, each after the prefix ("A: "). */
 void brief_losses(struct brief *b, size_t priority, const char *prefix, const struct loaded *l,

@@ -7,8 +7,6 @@
 #include "common/capture/sample_counts.h"
 #include "common/stats/interval.h"
 
-enum { FEW = 100 }; /* samples; with fewer, shares are off by more than 10 points */
-
 /* Prints shares as percentages that add up: each is the difference between two rounded sums. */
 struct shares {
 	struct buf *out;
@@ -207,7 +205,7 @@ void summary_caution(struct buf *out, double samples)
 {
 	struct interval i = interval_wilson(samples / 2, samples, INTERVAL_95);
 
-	if (samples >= 0.5 && samples < FEW)
+	if (samples >= 0.5 && samples < SUMMARY_FEW)
 		buf_printf(out, "only %.0f sample%s: shares may be off by %.0f points (95 %%)", samples,
 			   samples < 1.5 ? "" : "s", 100 * (i.high - i.low) / 2);
 }

@@ -15,6 +15,8 @@
 
 #include "cmd/shared/input.h"
 
+enum { SUMMARY_FEW = 100 }; /* samples; with fewer, shares are off by more than 10 points */
+
 /*
  * Appends the line. share: the part of the weight, from 0 to 1, that --match and the like have left; it is
  * mentioned if it is less than 1.
