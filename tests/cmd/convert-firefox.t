@@ -2,6 +2,7 @@
 # cprof-convert -t firefox: threads, stacks, times and markers of waits; the Firefox Profiler's importer reads
 # them.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$tests/lib/firefox-lib.sh"
 
 printf 'a;f 1\n' | cprof-convert -t speedscope >/dev/null 2>"$tmp/err"
 [ $? != 2 ] || skip_all "cprof was built without jansson"
@@ -101,16 +102,7 @@ ok "a full disk is told" sh -c "cprof-convert -t firefox $tmp/a.bin >/dev/full 2
 
 # The importer: "state ns" of each thread, from the functions that it lists
 firefox() (
-	HOME=$tmp/firefox PROFILER_CLI_SESSION_DIR=$tmp/firefox
-	export HOME PROFILER_CLI_SESSION_DIR
-	mkdir -p "$HOME"
-	cli=$modules/.bin/profiler-cli
-	"$cli" --daemon "$1" --session s >"$tmp/served" 2>&1 &
-	server=$!
-	for i in 1 1 1 2 2 3 3 5 5 7; do
-		sleep $i
-		"$cli" profile info --all --session s --json >"$tmp/info" 2>"$tmp/loaded" && break
-	done
+	firefox_begin "$1" "$tmp/info" profile info --all
 	for t in $(grep -o '"threadHandle": "[^"]*"' "$tmp/info" | cut -d'"' -f4); do
 		"$cli" thread functions --thread "$t" --include-idle --limit 0 --session s --json \
 			>"$tmp/functions"
@@ -127,9 +119,7 @@ for state, ms in sums.items():
 END
 		"$cli" thread markers --thread "$t" --session s >>"$tmp/markers" 2>&1
 	done | sort >"$2"
-	"$cli" stop --all >/dev/null 2>&1
-	kill $server 2>/dev/null
-	wait $server
+	firefox_end
 )
 if ! command -v npm >/dev/null; then
 	skip "the Firefox Profiler imports it" "there is no npm"

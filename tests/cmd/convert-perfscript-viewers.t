@@ -1,6 +1,7 @@
 #!/bin/sh
 # perf script's text, as cprof-convert writes it, in the Firefox Profiler and in speedscope.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$tests/lib/firefox-lib.sh"
 
 # "flat cum name" of each function; the command is not one.
 ours() {
@@ -18,23 +19,11 @@ cprof-convert -t perfscript "$tmp/a.bin" >"$tmp/a.txt"
 
 # firefox TEXT OUT: "flat cum name" of each function, over all threads
 firefox() (
-	HOME=$tmp/firefox PROFILER_CLI_SESSION_DIR=$tmp/firefox
-	export HOME PROFILER_CLI_SESSION_DIR
-	mkdir -p "$HOME"
-	cli=$modules/.bin/profiler-cli
-	# Start its server here: the tool itself gives it half a second, too little on a busy machine.
-	"$cli" --daemon "$1" --session s >"$tmp/served" 2>&1 &
-	server=$!
-	for i in 1 1 1 2 2 3 3 5 5 7; do
-		sleep $i
-		"$cli" profile info --all --session s --json >"$tmp/info" 2>"$tmp/loaded" && break
-	done
+	firefox_begin "$1" "$tmp/info" profile info --all
 	for t in $(grep -o '"threadHandle": "[^"]*"' "$tmp/info" | cut -d'"' -f4); do
 		"$cli" thread functions --thread "$t" --include-idle --limit 0 --session s --json
 	done >"$tmp/functions"
-	"$cli" stop --all >/dev/null 2>&1
-	kill $server 2>/dev/null
-	wait $server
+	firefox_end
 	python3 - "$tmp/functions" <<'END' | sort >"$2"
 import collections, json, sys
 text, at, flat, cum = open(sys.argv[1], encoding="utf-8").read(), 0, collections.Counter(), collections.Counter()

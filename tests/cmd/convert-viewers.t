@@ -2,6 +2,7 @@
 # Folded text in the programs that people use: the genuine flamegraph.pl and the Firefox Profiler's importer;
 # and a live recording in all formats, with the known shares of a known program.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$tests/lib/firefox-lib.sh"
 
 python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" || exit 1
 cprof-fold "$tmp/h.bin" >"$tmp/h.folded" 2>/dev/null
@@ -28,20 +29,8 @@ fi
 
 # firefox FOLDED OUT: "flat cum name" of each function
 firefox() (
-	HOME=$tmp/firefox PROFILER_CLI_SESSION_DIR=$tmp/firefox
-	export HOME PROFILER_CLI_SESSION_DIR
-	mkdir -p "$HOME"
-	cli=$modules/.bin/profiler-cli
-	# Start its server here: the tool itself gives it half a second, too little on a busy machine.
-	"$cli" --daemon "$1" --session s >"$tmp/served" 2>&1 &
-	server=$!
-	for i in 1 1 1 2 2 3 3 5 5 7; do
-		sleep $i
-		"$cli" thread functions --session s --json >"$tmp/functions" 2>"$tmp/loaded" && break
-	done
-	"$cli" stop --all >/dev/null 2>&1
-	kill $server 2>/dev/null
-	wait $server
+	firefox_begin "$1" "$tmp/functions" thread functions
+	firefox_end
 	python3 -c 'import json, sys
 for f in json.load(open(sys.argv[1], encoding="utf-8"))["functions"]:
     sys.stdout.buffer.write(("%g %g %s\n" % (f["selfSamples"], f["totalSamples"], f["name"])).encode())' "$tmp/functions" | sort >"$2"
