@@ -101,7 +101,7 @@ class App extends Acts {
 			grip.setAttribute('aria-valuenow', String(Math.round(100 * share)));
 		};
 		new ResizeObserver(noteWidth).observe(side);
-		COARSE.addEventListener('change', () => this.table.refresh());
+		COARSE.addEventListener('change', () => { this.table.refresh(); this.table.paint(); });
 		grip.addEventListener('pointerdown', (e) => grip.setPointerCapture(e.pointerId));
 		grip.addEventListener('pointermove', (e) => {
 			if (grip.hasPointerCapture(e.pointerId))

@@ -85,6 +85,7 @@ class Page {
 		document.body.classList.toggle('notable', !this.tableShown());
 		this.showButtons();
 		this.layout();
+		this.table.paintChanges();
 	}
 
 	// On a narrow page, where the table would be below the picture, it is hidden until requested.

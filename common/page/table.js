@@ -17,6 +17,7 @@ class Table {
 		this.rows = [];
 		this.at = -1;
 		this.chosen = -1;
+		this.stale = false; // rows or marks changed since the last paint()
 		this.head = document.getElementById('thead');
 		this.body = document.getElementById('tbody');
 		this.long = document.getElementById('tlong');
@@ -100,6 +101,7 @@ class Table {
 		this.sort = { key, down: this.sort.key === key ? !this.sort.down : key !== 'name' };
 		this.order = null;
 		this.refresh();
+		this.paint();
 	}
 
 	setFilter(text) {
@@ -111,13 +113,14 @@ class Table {
 		} catch (e) {
 			input.classList.add('wrong');
 		}
-		this.body.scrollTop = 0;
+		this.toTop = true;
 		this.refresh();
+		this.paint();
 	}
 
 	setMatches(matches) {
 		this.matches = matches;
-		this.body.scrollTop = 0;
+		this.toTop = true;
 		if (this.w)
 			this.refresh();
 	}
@@ -152,7 +155,7 @@ class Table {
 		return rows;
 	}
 
-	// Lists the functions that match the filter and the search.
+	// Lists the functions that match the filter and the search. They are in the document after paint().
 	refresh() {
 		const { p, filter, matches } = this;
 		this.order ??= this.sorted();
@@ -168,15 +171,25 @@ class Table {
 		document.getElementById('rowcount').textContent = `${count(rows.length)}${all} functions`;
 		document.getElementById('table').setAttribute('aria-rowcount', String(rows.length + 1));
 		this.long.style.height = `${Math.min(rows.length * rowHeight(), 3e7)}px`;
-		this.paint();
+		this.stale = true;
 	}
 
 	choose(label) {
+		this.stale ||= label !== this.chosen;
 		this.chosen = label;
-		this.paint();
+	}
+
+	// Paints once after any number of changes: each paint makes the browser lay out the document.
+	paintChanges() {
+		if (this.stale)
+			this.paint();
 	}
 
 	paint() {
+		this.stale = false;
+		if (this.toTop)
+			this.body.scrollTop = 0;
+		this.toTop = false;
 		const { scrollTop: top, clientHeight: height } = this.body, row = rowHeight();
 		const first = Math.max(0, Math.floor(top / row) - 4);
 		const last = Math.min(this.rows.length, first + Math.ceil(height / row) + 10);
