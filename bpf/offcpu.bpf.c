@@ -30,37 +30,48 @@
 #include "bpf/offcpu/look.bpf.h"
 #include "bpf/offcpu/threads.bpf.h"
 
-#if defined(__TARGET_ARCH_x86)
-static __always_inline void take_by_table(struct scratch *s)
-{
-	struct walk_env env = {};
-
-	if (!saved_regs(bpf_get_current_task_btf(), &s->walk))
-		return;
-	walk_or_defer(&env, s);
-}
-#endif
-
 /*
- * Takes the stack of a thread that leaves the CPU; back: that has returned, with BACK_FRAMES more frames. Returns
- * NULL if the scratch is in use.
+ * The stack of the current thread, in parts: the context of a program reaches bpf_get_stack only in the program
+ * itself, and the rest is in global functions, so that each is verified once. Returns 0 if the scratch is in use.
  */
-static __always_inline struct scratch *take_stack(void *ctx, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now,
-				      int back)
+WALK_FN int begin_own_stack(unsigned long long key, unsigned long long now, int back)
 {
+	unsigned long long who = bpf_get_current_pid_tgid();
 	struct scratch *s = my_scratch();
 
 	if (!s || s->busy)
-		return NULL;
+		return 0;
 	s->busy = 1;
-	begin_stack(s, key, pid, tid, now);
+	begin_stack(s, key, who >> 32, (unsigned int)who, now);
 	s->head.cgroup = bpf_get_current_cgroup_id();
 	s->head.event = back;
+	return 1;
+}
+
+#if defined(__TARGET_ARCH_x86)
+WALK_FN int take_by_table(void)
+{
+	struct scratch *s = my_scratch();
+	struct walk_env env = {};
+
+	if (s && saved_regs(bpf_get_current_task_btf(), &s->walk))
+		walk_or_defer(&env, s);
+	return 0;
+}
+#endif
+
+/* back: that has returned, with BACK_FRAMES more frames. Returns NULL without a begun stack. */
+static __always_inline struct scratch *take_stack(void *ctx, int back)
+{
+	struct scratch *s = my_scratch();
+
+	if (!s)
+		return NULL;
 	if (want_kernel)
 		s->n += fp_stack(ctx, s, back ? BACK_FRAMES : 0, &s->head.kernel_n);
 #if defined(__TARGET_ARCH_x86)
 	if (want_user && by_table)
-		take_by_table(s);
+		take_by_table();
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
@@ -77,17 +88,23 @@ static __always_inline int submit_stack(struct scratch *s)
 	return failed;
 }
 
-/* Sends the stack that leave_cpu took, and notes that at the wait site. */
-static __always_inline void finish_stack(struct task_struct *prev, struct scratch *s)
+/* Sends the stack of the wait that the current thread begins, and notes that at the wait site. */
+WALK_FN int finish_stack(void)
 {
+	struct task_struct *prev = (void *)bpf_get_current_task_btf();
 	struct thread *t = bpf_task_storage_get(&threads, prev, 0, 0);
-	unsigned long long began = s->head.time;
+	struct scratch *s = my_scratch();
+	unsigned long long began;
 
+	if (!s || !s->busy)
+		return 0;
+	began = s->head.time;
 	if (submit_stack(s) == 0 && t) {
 		t->stack_sent = 1;
 		t->sites[t->site & (WAIT_SITES - 1)].epoch = epoch;
 	}
 	count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - began);
+	return 0;
 }
 
 /* In this order: see ran_until(). */
@@ -162,9 +179,10 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 		enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
-/* Returns true if it took a stack, which finish_stack sends. */
-static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
+/* The current thread leaves. Returns nonzero if it has begun a stack, which finish_stack sends. */
+WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 {
+	struct task_struct *prev = (void *)bpf_get_current_task_btf();
 	unsigned int pid = prev->tgid, tid = prev->pid;
 	unsigned long long key;
 	struct thread *t;
@@ -206,7 +224,7 @@ static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int pr
 	t->exec = prev->se.sum_exec_runtime;
 	t->left = t->start = now;
 	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && unreported(s) + s->last >= min_ns)) &&
-	       take_stack(ctx, key, pid, tid, now, 0);
+	       begin_own_stack(key, now, 0);
 }
 
 /* The arguments of a tracepoint are those of its TP_PROTO in include/trace/events. */
@@ -215,25 +233,23 @@ static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int pr
 SEC("tp_btf/sched_switch")
 int on_switch(unsigned long long *ctx)
 {
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	struct task_struct *next = (void *)ctx[2];
 	unsigned long long now = bpf_ktime_get_ns();
-	int took = leave_cpu(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
+	int began = leave_cpu(ctx[0] & 1, (unsigned int)ctx[3], now);
 	struct scratch *scratch;
 
 	if (!(next->flags & KTHREAD))
 		enter(bpf_task_storage_get(&threads, next, 0, 0), next->tgid, next->pid, now);
 	count_wait(WAIT_COUNT_RUNS, 1);
-	if (!took) {
+	if (!began) {
 		if (now % TIMED == 0)
 			count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
 		return 0;
 	}
-	scratch = my_scratch();
-	if (!scratch)
-		return 0;
-	if (has_calls && scratch->head.user_n > 0)
+	scratch = take_stack(ctx, 0);
+	if (has_calls && scratch && scratch->head.user_n > 0)
 		bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish_switch, unless it fails */
-	finish_stack(prev, scratch);
+	finish_stack();
 	return 0;
 }
 
@@ -241,10 +257,8 @@ int on_switch(unsigned long long *ctx)
 SEC("tp_btf/sched_switch")
 int finish_switch(unsigned long long *ctx)
 {
-	struct scratch *s = my_scratch();
-
-	if (s && s->busy)
-		finish_stack((void *)ctx[1], s);
+	(void)ctx;
+	finish_stack();
 	return 0;
 }
 
@@ -272,7 +286,7 @@ int on_back(void *ctx)
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
 	fill_last(&w, t);
-	scratch = take_stack(ctx, w.head.weight, w.head.pid, w.head.tid, w.head.time, 1);
+	scratch = begin_own_stack(w.head.weight, w.head.time, 1) ? take_stack(ctx, 1) : NULL;
 	if (scratch && submit_stack(scratch) == 0)
 		s->epoch = epoch;
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH))

@@ -20,7 +20,11 @@ const volatile unsigned int by_table = 0;
 const volatile unsigned int user_depth = 512;    /* addresses of a walk by tables, at most */
 const volatile unsigned int stack_limit = 16384; /* bytes of the stack that a sample carries */
 
-enum { QUICK_STEPS = 8, WALK_ROUNDS = 32 }; /* in one call */
+/* In one call. The verifier follows each quick step by itself, which an object with larger programs can limit. */
+#ifndef WALK_QUICK_STEPS
+#define WALK_QUICK_STEPS 8
+#endif
+enum { QUICK_STEPS = WALK_QUICK_STEPS, WALK_ROUNDS = 32 };
 
 /* Hides a pointer: otherwise the compiler adds to it before comparing it with NULL, which 5.10 refuses. */
 static __always_inline struct scratch *opaque_scratch(struct scratch *s)
