@@ -31,6 +31,7 @@ static void release_segment(struct capture *c)
 	free(c->nodes);
 	free(c->scripts);
 	free(c->functions);
+	free(c->locks);
 	free(c->places);
 	free(c->symbols);
 	free(c->names);
@@ -124,6 +125,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return tally_apply(c, &r->tally);
 	case RECORD_RAN:
 		return ran_apply(c, &r->ran);
+	case RECORD_LOCK:
+		return lock_apply(c, &r->lock);
 	case RECORD_WOKEN:
 		return woken_apply(c, &r->woken);
 	case RECORD_LEFT_OUT:

@@ -72,6 +72,14 @@ struct capture_file {
 	struct slice path;     /* followed by a NUL */
 };
 
+/* A futex that threads waited for. */
+struct capture_lock {
+	bool defined;
+	uint8_t kind; /* enum lock_kind */
+	uint32_t process;
+	uint64_t address;
+};
+
 /* A file, or another text, that functions of an interpreted language come from. */
 struct capture_script {
 	bool defined;
@@ -204,6 +212,8 @@ struct capture {
 	size_t cap_processes, cap_threads, cap_files, cap_frames, cap_nodes;
 	size_t defined_processes, defined_threads, defined_files, defined_frames, defined_nodes;
 	size_t n_scripts, cap_scripts, defined_scripts, n_functions, cap_functions, defined_functions;
+	struct capture_lock *locks;
+	size_t n_locks, cap_locks, defined_locks;
 	size_t lang_frames; /* frames of languages among the frames */
 
 	/* Append-only; index 0 is unused. A symbolizer names frames by reading places as they are added. */

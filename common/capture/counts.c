@@ -79,18 +79,13 @@ uint64_t capture_waits_from(const struct capture *c, uint64_t first)
 	return capture_has_waits(c) ? segment_extent_waits(first, since.n > 0, slice_decimal(since)) : first;
 }
 
-static bool known_node(const struct capture *c, uint64_t node)
-{
-	return node < NODE_FIRST || (node < c->n_nodes && c->nodes[node].frame);
-}
-
 const char *capture_check_sample(const struct capture *c, const struct record_sample *r)
 {
 	uint32_t process;
 
 	if (!DEFINED(c, threads, r->thread))
 		return "a sample of an undefined thread";
-	if (!known_node(c, r->user) || !known_node(c, r->kernel))
+	if (!node_known(c, r->user) || !node_known(c, r->kernel))
 		return "a sample with an undefined node";
 	if (r->event == 0 || r->event >= CAPTURE_EVENTS)
 		return "a sample of an impossible event";

@@ -36,6 +36,11 @@ static inline uint32_t node_process(const struct capture *c, uint64_t node)
 	return c->frames[c->nodes[node].frame].process;
 }
 
+static inline bool node_known(const struct capture *c, uint64_t node)
+{
+	return node < NODE_FIRST || (node < c->n_nodes && c->nodes[node].frame);
+}
+
 static inline const char *node_apply(struct capture *c, const struct record_node *r)
 {
 	const char *wrong;

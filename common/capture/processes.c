@@ -2,6 +2,8 @@
 
 #include "common/base/idmap.h"
 #include "common/capture/capture_internal.h"
+#include "common/capture/locations.h"
+#include "common/capture/nodes.h"
 
 const char *process_apply(struct capture *c, const struct record_process *r)
 {
@@ -85,11 +87,50 @@ const char *ran_apply(const struct capture *c, const struct record_ran *r)
 	return capture_has_thread(c, r->thread) ? NULL : "the running time of an undefined thread";
 }
 
-const char *woken_apply(const struct capture *c, const struct record_woken *r)
+const char *lock_apply(struct capture *c, const struct record_lock *r)
 {
-	if (!capture_has_thread(c, r->thread) || (r->waker && !capture_has_thread(c, r->waker)))
+	const char *wrong;
+
+	if (!DEFINED(c, processes, r->process))
+		return "a lock of an undefined process";
+	wrong = MAKE_ROOM(c, locks, r->id);
+	if (wrong)
+		return wrong;
+	if (c->locks[r->id].defined)
+		return "a lock defined twice";
+	c->locks[r->id] = (struct capture_lock){
+		.defined = true,
+		.kind = r->kind < LOCK_KINDS ? (uint8_t)r->kind : LOCK_FUTEX,
+		.process = (uint32_t)r->process,
+		.address = r->address,
+	};
+	c->defined_locks++;
+	return NULL;
+}
+
+/* Is this a stack of that process? */
+static bool is_stack(const struct capture *c, uint32_t process, uint64_t user, uint64_t kernel)
+{
+	return node_known(c, user) && node_known(c, kernel) &&
+	       (user < NODE_FIRST || node_process(c, user) == process) &&
+	       (kernel < NODE_FIRST || node_process(c, kernel) == 0);
+}
+
+const char *woken_apply(struct capture *c, const struct record_woken *r)
+{
+	uint32_t process = 0;
+
+	if (!capture_has_thread(c, r->thread) || (r->waker && !capture_has_thread(c, r->waker)) ||
+	    (r->owner && !capture_has_thread(c, r->owner)))
 		return "the waker or the wait of an undefined thread";
 	if (r->slept > r->time || r->queued > r->time - r->slept)
 		return "a wait that began before time 0";
-	return NULL;
+	if (r->lock && !DEFINED(c, locks, r->lock))
+		return "a wait for an undefined lock";
+	if (r->waker)
+		process = c->threads[r->waker].process;
+	if (!is_stack(c, process, r->user, r->kernel))
+		return "the stack of a waking that is not the waker's";
+	return process && r->user >= NODE_FIRST ?
+		       locations_give(c, &c->processes[process], (uint32_t)r->user, r->time) : NULL;
 }

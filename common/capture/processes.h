@@ -18,6 +18,8 @@ const char *cgroup_apply(struct capture *c, const struct record_cgroup *r);
 const char *member_apply(struct capture *c, const struct record_member *r);
 /* Only checks the record: tools that show running time add it up themselves. */
 const char *ran_apply(const struct capture *c, const struct record_ran *r);
-const char *woken_apply(const struct capture *c, const struct record_woken *r);
+const char *lock_apply(struct capture *c, const struct record_lock *r);
+/* Checks the record, and gives the frames of its stack their places. */
+const char *woken_apply(struct capture *c, const struct record_woken *r);
 
 #endif

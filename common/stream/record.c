@@ -73,6 +73,12 @@ static const char *const woken_names[] = {
 };
 _Static_assert(COUNT(woken_names) == WOKEN_BYS, "each has a name");
 
+static const char *const lock_names[] = {
+	[LOCK_FUTEX] = "futex",   [LOCK_MUTEX] = "mutex",   [LOCK_PI] = "pi-mutex",
+	[LOCK_ROBUST] = "robust", [LOCK_RWLOCK] = "rwlock", [LOCK_JOIN] = "join",
+};
+_Static_assert(COUNT(lock_names) == LOCK_KINDS, "each has a name");
+
 static const char *const name_names[] = {
 	[NAME_NONE] = "none",     [NAME_DYNSYM] = "dynsym", [NAME_PLT] = "plt",     [NAME_PERFMAP] = "perfmap",
 	[NAME_SYMTAB] = "symtab", [NAME_KSYM] = "ksym",     [NAME_DEBUG] = "debug",   [NAME_GO] = "go",
@@ -225,6 +231,12 @@ static const struct field ran_fields[] = {
 static const struct field woken_fields[] = {
 	TIME("time", woken.time),   U("thread", woken.thread),	       U("slept", woken.slept),
 	U("queued", woken.queued), ENUM("by", woken.by, woken_names), U("waker", woken.waker),
+	U("user", woken.user),	    U("kernel", woken.kernel),	       U("lock", woken.lock),
+	U("owner", woken.owner),
+};
+static const struct field lock_fields[] = {
+	U("id", lock.id), U("process", lock.process), ENUM("kind", lock.kind, lock_names),
+	X("address", lock.address),
 };
 
 static const struct field left_out_fields[] = {
@@ -256,9 +268,9 @@ static const struct field script_source_fields[] = {
 	TEXT("path", script_source.path),
 };
 
-#define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields), COUNT(name##_fields) }
-/* Minor version 5 has added fields; least is their number before. */
-#define ROW_SINCE(type, name, fields, least) [RECORD_##type] = { name, fields, COUNT(fields), least }
+#define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields), COUNT(name##_fields), false }
+/* Minor versions 5 and 7 have added fields; least is their number before. */
+#define ROW_SINCE(type, name, fields, least) [RECORD_##type] = { name, fields, COUNT(fields), least, false }
 
 static const struct record_desc descs[RECORD_TYPES] = {
 	[RECORD_FLUSH] = { "flush", NULL, 0 },
@@ -269,12 +281,13 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
-	ROW(RAN, ran),         ROW(WOKEN, woken),
+	ROW(RAN, ran),         ROW(LOCK, lock),
+	[RECORD_WOKEN] = { "woken", woken_fields, COUNT(woken_fields), 6, true },
 	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
 	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),
-	[RECORD_LANG_LINE] = { "lang-line", lang_line_fields, COUNT(lang_line_fields), COUNT(lang_line_fields) },
-	[RECORD_SCRIPT_SOURCE] = { "script-source", script_source_fields, COUNT(script_source_fields), COUNT(script_source_fields) },
-	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields), COUNT(left_out_fields) },
+	ROW_SINCE(LANG_LINE, "lang-line", lang_line_fields, COUNT(lang_line_fields)),
+	ROW_SINCE(SCRIPT_SOURCE, "script-source", script_source_fields, COUNT(script_source_fields)),
+	ROW_SINCE(LEFT_OUT, "left-out", left_out_fields, COUNT(left_out_fields)),
 };
 
 const struct record_desc *record_desc(uint32_t type)
@@ -320,6 +333,11 @@ const char *lang_state_name(uint64_t state)
 const char *woken_by_name(uint64_t by)
 {
 	return name_of(woken_names, COUNT(woken_names), by);
+}
+
+const char *lock_kind_name(uint64_t kind)
+{
+	return name_of(lock_names, COUNT(lock_names), kind);
 }
 
 static uint64_t *number_at(struct record *r, const struct field *f)
@@ -380,12 +398,23 @@ uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t
 	return varint_store(p, s->line);
 }
 
+/* Returns the number of fields to write. A tail is preceded by all of them. */
+static size_t count_fields(const struct record_desc *d, const struct record *r)
+{
+	struct record *lookup = (struct record *)r; /* number_at is only used to read here */
+	size_t n = d ? d->n : 0;
+
+	while (d && d->trims && !r->tail.n && n > d->least && *number_at(lookup, &d->fields[n - 1]) == 0)
+		n--;
+	return n;
+}
+
 static void encode_fields(struct buf *out, const struct record *r, uint64_t *time)
 {
 	const struct record_desc *d = record_desc(r->type);
 	struct record *lookup = (struct record *)r; /* number_at and slice_at are only used to read here */
 
-	for (size_t i = 0; d && i < d->n; i++) {
+	for (size_t i = 0, n = count_fields(d, r); i < n; i++) {
 		const struct field *f = &d->fields[i];
 
 		if (is_slice(f->kind)) {

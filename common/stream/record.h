@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 6,
+	STREAM_MINOR = 7,
 };
 
 enum record_type {
@@ -59,6 +59,8 @@ enum record_type {
 	RECORD_RAN = 49,
 	RECORD_LEFT_OUT = 50,
 	RECORD_WOKEN = 51,
+	/* 52: parallelism of processes. */
+	RECORD_LOCK = 53,
 	RECORD_TYPES,
 };
 
@@ -211,6 +213,17 @@ enum woken_by {
 	WOKEN_BY_IDLE = 7,      /* the idle task */
 	WOKEN_BY_BRIEF = 8,     /* not recorded, because the thread slept for less than the least time */
 	WOKEN_BYS,
+};
+
+/* The futex that a thread waited for. The first four have a holder. */
+enum lock_kind {
+	LOCK_FUTEX = 0,  /* a condition variable, a semaphore, or a lock that does not tell its holder */
+	LOCK_MUTEX = 1,
+	LOCK_PI = 2,     /* a mutex with priority inheritance */
+	LOCK_ROBUST = 3, /* a mutex that survives its holder */
+	LOCK_RWLOCK = 4, /* held for writing */
+	LOCK_JOIN = 5,   /* the end of a thread, which is the holder */
+	LOCK_KINDS,
 };
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
@@ -400,6 +413,16 @@ struct record_woken {
 	uint64_t slept, queued; /* ns; slept 0: it was preempted */
 	uint64_t by;            /* enum woken_by */
 	uint64_t waker;         /* THREAD id; 0: no thread, or unknown */
+	uint64_t user, kernel;  /* nodes of the waker's stack; 0: it was not taken */
+	uint64_t lock;          /* LOCK id; 0: it did not wait for a futex, or unknown */
+	uint64_t owner;         /* THREAD id: held the lock when the wait began; 0: unknown */
+};
+
+/* A futex, with a new id when another object is there. */
+struct record_lock {
+	uint64_t id, process;
+	uint64_t kind;    /* enum lock_kind */
+	uint64_t address; /* the lock's; for LOCK_FUTEX and LOCK_JOIN, the futex's */
 };
 
 /*
@@ -529,6 +552,7 @@ struct record {
 		struct record_tally tally;
 		struct record_ran ran;
 		struct record_woken woken;
+		struct record_lock lock;
 		struct record_left_out left_out;
 		struct record_script script;
 		struct record_function function;
@@ -571,6 +595,7 @@ struct record_desc {
 	const struct field *fields;
 	size_t n;
 	size_t least; /* fields of the first version that had the record; further ones may be missing, and are 0 */
+	bool trims;   /* further ones are left out if they and all after them are 0 */
 };
 
 /* Returns the row of a type, or NULL if this version does not know the type. */
@@ -604,5 +629,6 @@ const char *name_source_name(uint64_t source);
 const char *language_name(uint64_t language);     /* "python", … */
 const char *lang_state_name(uint64_t state);      /* "ok", "not-yet", … */
 const char *woken_by_name(uint64_t by);           /* "task", "timer", … */
+const char *lock_kind_name(uint64_t kind);        /* "mutex", "join", … */
 
 #endif

@@ -18,7 +18,8 @@ void emit_wait_events(struct emit *e)
 static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
 {
 	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->woken);
-	struct record_woken r = { w->on, t->id, w->slept, w->queued, found.by, 0 };
+	struct record_woken r = { .time = w->on, .thread = t->id, .slept = w->slept, .queued = w->queued,
+				  .by = found.by };
 	struct task *waker = NULL;
 
 	if (w->slept && w->slept < e->options->off_cpu_ns)
