@@ -174,8 +174,10 @@ static void check_top(const struct settings *s, const struct filters *f, char *c
 		cli_usage("-o md and %s are mutually exclusive", s->shape);
 	if (s->brief.budget && !s->md)
 		cli_usage("--budget requires -o md");
-	if (f->view.blame && (s->seconds || s->views.intervals))
-		cli_usage("%s and %s are mutually exclusive", s->seconds ? "-w" : "--ci", filters_blame(f));
+	if (f->view.blame && s->seconds)
+		cli_usage("-w and %s are mutually exclusive", filters_blame(f));
+	if (f->view.blame && f->view.blame != BLAME_CULPRITS && s->views.intervals)
+		cli_usage("--ci and %s are mutually exclusive", filters_blame(f));
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])
@@ -245,7 +247,7 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 		keys_forget_modules(f);
 	filters_shape(f, p);
 	s->share = all > 0 ? (double)p->total[0] / all : 1;
-	s->views.samples = s->share * (double)l->sums.samples;
+	s->views.samples = s->share * (f->view.blame == BLAME_CULPRITS ? l->hits : (double)l->sums.samples);
 }
 
 int main(int argc, char **argv)
@@ -279,6 +281,7 @@ int main(int argc, char **argv)
 	f.view.reasons = &reasons;
 	f.view.states = &states;
 	s.views.view = &f.view;
+	s.views.intervals |= f.view.blame == BLAME_CULPRITS && s.views.shape == SHAPE_TABLE && !s.md;
 	s.views.profile = &p;
 	if (!profile_init(&p))
 		cli_no_memory();

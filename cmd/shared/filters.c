@@ -229,8 +229,10 @@ static bool frame_option(struct filters *f, int option, const char *argument)
 	switch (option) {
 	case FILTER_BY:
 		keys_parse(f, argument);
-		if (view_has_key(&f->view, BY_WAKER) || view_has_key(&f->view, BY_CULPRIT))
-			blame(f, view_has_key(&f->view, BY_WAKER) ? BLAME_WAKERS : BLAME_CULPRITS);
+		if (view_has_key(&f->view, BY_WAKER))
+			blame(f, BLAME_WAKERS);
+		if (keys_take_culprit(&f->view))
+			blame(f, BLAME_CULPRITS);
 		return true;
 	case 'i':
 		v->inlined = true;

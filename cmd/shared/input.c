@@ -78,6 +78,7 @@ void loaded_add(struct loaded *sum, const struct loaded *one)
 	sum->empty += one->empty;
 	add_totals(sum, &one->totals);
 	add_sums(sum, &one->sums);
+	sum->hits += one->hits;
 	about_add(&sum->about, &one->about);
 }
 
@@ -426,6 +427,7 @@ struct blaming {
 	struct profile *p;
 	unsigned int side;
 	struct filters *f;
+	struct loaded *sum;
 };
 
 static bool begin_blaming(void *context)
@@ -447,6 +449,7 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 
 	*totals = capture_totals(&it->b.gather.capture);
 	*sums = it->b.gather.sums;
+	it->sum->hits += it->b.culprits.hits;
 	blame_release(&it->b);
 	return good;
 }
@@ -454,7 +457,7 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 static enum status load_blame(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			      struct loaded *sum)
 {
-	struct blaming it = { .p = p, .side = side, .f = f };
+	struct blaming it = { .p = p, .side = side, .f = f, .sum = sum };
 	struct operand_taker t = { &it, begin_blaming, blame_record, end_blaming, NULL, .chooses = false };
 
 	return operand_read(f, path, &t, p, side, sum);

@@ -23,6 +23,7 @@ struct loaded {
 	uint64_t good, empty;    /* operands of a valid kind, whole or cut; operands of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
+	double hits; /* BLAME_CULPRITS: the samples that the shares are estimated from */
 	struct about about;
 };
 

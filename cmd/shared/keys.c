@@ -19,7 +19,7 @@ static const struct key {
 	[BY_CPU] = { "cpu", "CPUs", false },
 	[BY_CONTAINER] = { "container", "containers", false },
 	[BY_WAKER] = { "waker", "wakers", true },
-	[BY_CULPRIT] = { "culprit", "threads", true },
+	[BY_CULPRIT] = { "culprit", NULL, false },
 };
 
 enum { KNOWN = sizeof(known) / sizeof(known[0]) };
@@ -67,6 +67,23 @@ void keys_parse(struct filters *f, const char *argument)
 		}
 		add_key(&f->view, f->view.n_keys, key);
 	}
+}
+
+bool keys_take_culprit(struct view *v)
+{
+	size_t at = 0;
+
+	if (!view_has_key(v, BY_CULPRIT))
+		return false;
+	while (v->keys[at].by != BY_CULPRIT)
+		at++;
+	if (v->n_keys == 1) {
+		v->keys[0].by = BY_THREAD;
+		return true;
+	}
+	v->n_keys--;
+	memmove(v->keys + at, v->keys + at + 1, (v->n_keys - at) * sizeof(*v->keys));
+	return true;
 }
 
 /* Returns the number of the part that a kind of key has in labels of these parts. */
@@ -132,18 +149,17 @@ void keys_check(struct filters *f)
 	struct transform *s = &f->shape;
 	struct view *v = &f->view;
 	unsigned int kinds = view_frame_keys(v);
-	bool blamed = view_has_key(v, BY_WAKER) || view_has_key(v, BY_CULPRIT);
 	bool looked_at = s->match || s->focus || s->exclude || s->base || s->norm ||
 			 view_has_key(v, BY_SYSCALL);
 	bool by_name = v->n_keys == 1 && v->keys[0].by == BY_FUNCTION; /* asked for, and for nothing else */
 	bool modules = f->tells_modules && kinds & 1u << BY_FUNCTION && !(kinds & 1u << BY_MODULE) && !by_name;
 
-	if (v->n_keys > 1 && (view_has_key(v, BY_WAKER) || view_has_key(v, BY_CULPRIT)))
-		cli_usage("--by waker or culprit takes no other keys");
+	if (v->n_keys > 1 && view_has_key(v, BY_WAKER))
+		cli_usage("--by waker takes no other keys");
 	if ((v->inlined || v->lines) && !(kinds & (1u << BY_FUNCTION | 1u << BY_LINE | 1u << BY_FILE)))
 		cli_usage("%s requires --by function", v->inlined ? "-i" : "-l");
 	v->lines = v->lines && !(kinds & (1u << BY_LINE | 1u << BY_FILE));
-	if (blamed) /* its frame is not of the sample */
+	if (view_has_key(v, BY_WAKER)) /* its frame is not of the sample */
 		return;
 	take_container(v);
 	v->whole = kinds || looked_at;

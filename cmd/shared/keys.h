@@ -12,6 +12,11 @@
 
 /* Parses the argument of --by. An invalid one is a usage error. */
 void keys_parse(struct filters *f, const char *argument);
+/*
+ * Takes the key culprit out of the view and returns true if it is there. The other keys then are those of the
+ * threads that had the CPU; without other keys, these threads.
+ */
+bool keys_take_culprit(struct view *v);
 /* Sets the view and the projection of the shape for the keys and the other options. */
 void keys_check(struct filters *f);
 /*

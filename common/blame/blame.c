@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/array.h"
+#include "common/blame/blame_culprits.h"
 #include "common/blame/blame_write.h"
 #include "common/gather/gather_keys.h"
 #include "common/profile/sanitize.h"
@@ -18,11 +19,14 @@ static struct view view_of_all(const struct view *asked)
 	struct view v = *asked;
 
 	v.n_pids = v.n_tids = v.n_comms = v.n_groups = v.n_labels = 0;
-	v.wall = v.tid = true;
+	v.wall = true;
 	v.weight = WEIGHT_NS;
-	v.n_keys = view_frame_keys(asked) ? asked->n_keys : 0;
 	v.modules = NULL;
 	v.moment_ns = 0;
+	if (asked->blame == BLAME_CULPRITS)
+		return v;
+	v.tid = true;
+	v.n_keys = view_frame_keys(asked) ? asked->n_keys : 0;
 	return v;
 }
 
@@ -126,13 +130,14 @@ static void see_sample(struct blame *b, const struct record_sample *r)
 
 	if (thread == CHAIN_NO_THREAD)
 		return;
+	if (b->asked->blame == BLAME_CULPRITS) {
+		blame_culprits_sample(b, r, thread);
+		return;
+	}
 	name_thread(b, r->thread, thread);
 	chain_part(&b->chain,
 		   &(struct chain_part){ b->tap.time, b->tap.weight, thread, key, wait != CAPTURE_RUNS });
-	if (wait == CAPTURE_RUNS && b->asked->blame == BLAME_CULPRITS)
-		culprits_sample(&b->culprits, (uint32_t)r->cpu, r->time, thread, b->tap.weight);
 	if (wait == CAPTURE_QUEUED) {
-		b->threads[thread].queue_cpu = (uint32_t)r->cpu;
 		b->threads[thread].queue_key = key;
 		b->threads[thread].queue_part = b->chain.n_parts;
 	} else if (wait != CAPTURE_RUNS) {
@@ -175,23 +180,16 @@ static void add_span(struct blame *b, const struct chain_wait *w)
 	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind };
 }
 
-/* Likewise its time in the queue, on the CPU that it got in the end. */
-static void add_queue(struct blame *b, const struct chain_wait *w)
-{
-	const struct select select = { &b->view, &b->gather.capture, b->gather.base };
-	uint64_t behind, n = select_overlap(&select, w->on, w->on - w->woken, &behind);
-
-	if (n && w->queue && b->wanted[w->queue - 1])
-		culprits_queue(&b->culprits, b->threads[w->thread].queue_cpu, w->thread, w->on - behind - n,
-			       w->on - behind);
-}
-
 static void see_woken(struct blame *b, const struct record_woken *r)
 {
 	uint64_t woken = r->time - r->queued, start = woken - r->slept;
 	uint32_t thread = identify(b, r->thread), waker = CHAIN_NO_THREAD;
 	struct chain_wait w;
 
+	if (thread != CHAIN_NO_THREAD && b->asked->blame == BLAME_CULPRITS) {
+		blame_culprits_queue(b, r, thread);
+		return;
+	}
 	if (r->waker)
 		waker = identify(b, r->waker);
 	if (thread == CHAIN_NO_THREAD || b->failed)
@@ -210,8 +208,6 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN) };
 	if (r->slept && b->gather.based)
 		add_span(b, &w);
-	if (r->queued && b->gather.based && b->asked->blame == BLAME_CULPRITS)
-		add_queue(b, &w);
 	chain_wait(&b->chain, &w);
 }
 
@@ -225,6 +221,11 @@ static bool end_segment(void *context, const uint32_t *leaves)
 {
 	struct blame *b = context;
 
+	if (b->asked->blame == BLAME_CULPRITS) {
+		blame_culprits_segment(b, leaves);
+		b->segment++;
+		return !b->failed;
+	}
 	see_keys(b);
 	for (; b->parts_done < b->chain.n_parts; b->parts_done++)
 		b->chain.parts[b->parts_done].place = leaf_of(leaves, b->chain.parts[b->parts_done].place);
@@ -251,7 +252,8 @@ const char *blame_apply(struct blame *b, const struct record *r)
 	if (r->type == RECORD_SEGMENT && !(c->end_seen && c->end_reason == END_CONTINUES))
 		b->captures++;
 	wrong = gather_apply(&b->gather, r);
-	see_keys(b);
+	if (b->asked->blame != BLAME_CULPRITS)
+		see_keys(b);
 	if (b->tap.took)
 		see_sample(b, &r->sample);
 	else if (!wrong && r->type == RECORD_RAN)
@@ -265,6 +267,8 @@ bool blame_finish(struct blame *b)
 {
 	bool good = gather_finish(&b->gather) && !b->failed && !b->culprits.failed;
 
+	if (b->asked->blame == BLAME_CULPRITS)
+		return good && blame_culprits_write(b);
 	if (b->asked->blame != BLAME_CHAINS)
 		return good && !b->chain.failed && blame_write(b);
 	chain_sort(&b->chain);

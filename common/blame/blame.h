@@ -10,8 +10,8 @@
  * wall: a wait of a thread is divided, and nothing else. The result is in the profile after blame_finish.
  *
  * With wakers in place of chains, the only frame is the end of the long wait: a thread, "[timer]" and so on.
- * With culprits, it is the thread that had the CPU while the waiting thread was in its queue (culprits.h).
- * All other time is left out then.
+ * With culprits, the stacks are those of samples of the threads that had the CPU while a waiting thread was
+ * in its queue (culprits.h), under the view's keys. All other time is left out then.
  */
 #ifndef CPROF_BLAME_BLAME_H
 #define CPROF_BLAME_BLAME_H
@@ -30,7 +30,8 @@ struct blame {
 	struct profile *p; /* the caller's */
 	unsigned int side;
 	struct chain chain;
-	struct culprits culprits; /* unused for other views */
+	struct culprits culprits; /* unused for other views; hits is valid after blame_finish */
+	size_t samples_done;	  /* samples of culprits with nodes of wall, not keys + 1 */
 	struct intern identities; /* threads, across segments */
 	struct blame_thread {
 		uint32_t label;		       /* in wall: "comm-pid/tid" */

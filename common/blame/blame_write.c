@@ -232,26 +232,6 @@ static bool write_wakers(struct blame *b)
 	return true;
 }
 
-/* A row for each thread that had the CPU. */
-static bool write_culprits(struct blame *b)
-{
-	struct culprits *c = &b->culprits;
-
-	culprits_find(c);
-	for (size_t i = 0; i < c->n_found; i++) {
-		bool nobody = c->found[i].who == CULPRITS_NOBODY;
-		struct at at = { 0 };
-
-		if (!push(b, &at,
-			  nobody ? slice_of("[nobody sampled]")
-				 : profile_text(&b->wall, b->threads[c->found[i].who].label)) ||
-		    !profile_claim(b->p, b->side, c->found[i].ns) ||
-		    !profile_add_at(b->p, at.node, at.bytes, b->side, c->found[i].ns))
-			return false;
-	}
-	return !c->failed;
-}
-
 static bool write_chains(struct blame *b)
 {
 	size_t nodes = b->wall.n, links = b->chain.n_links;
@@ -278,7 +258,5 @@ static bool write_chains(struct blame *b)
 
 bool blame_write(struct blame *b)
 {
-	return b->asked->blame == BLAME_WAKERS	   ? write_wakers(b)
-	       : b->asked->blame == BLAME_CULPRITS ? write_culprits(b)
-						   : write_chains(b);
+	return b->asked->blame == BLAME_WAKERS ? write_wakers(b) : write_chains(b);
 }

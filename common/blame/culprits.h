@@ -5,14 +5,16 @@
  *
  *	struct culprits c = { 0 };
  *
- *	culprits_sample(&c, cpu, time, who, weight);	// each sample of CPU time, of any thread
- *	culprits_queue(&c, cpu, thread, from, to);	// each time in the queue
+ *	culprits_sample(&c, &(struct culprit_sample){ ... });	// each sample of CPU time, of any thread
+ *	culprits_queue(&c, cpu, thread, from, to);		// each time in the queue
  *	culprits_find(&c);
  *	for (i = 0; i < c.n_found; i++)
  *		...c.found[i].ns of the time of c.found[i].thread are due to c.found[i].who...
  *	culprits_release(&c);
  *
- * The ns found for a thread add up to exactly its time in the queue. Threads are numbers of the caller's.
+ * The ns found for a thread add up to exactly its time in the queue. Threads and culprits are numbers of the
+ * caller's. If the samples stand for less time than the thread was queued, by more than
+ * chance explains, the rest is nobody's: the CPU was idle, or its samples were lost or left out.
  */
 #ifndef CPROF_BLAME_CULPRITS_H
 #define CPROF_BLAME_CULPRITS_H
@@ -21,12 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CULPRITS_NOBODY = UINT32_MAX }; /* no sample fell into the thread's times in the queue */
+enum { CULPRITS_NOBODY = UINT32_MAX }; /* there are no samples of that time */
 
 struct culprits {
 	struct culprit_sample {
-		uint64_t time, weight;
-		uint32_t cpu, who;
+		uint64_t time, weight; /* ns; the weight is of the time up to its own */
+		uint32_t cpu, thread, who;
 	} * samples;
 	size_t n_samples, cap_samples;
 	struct culprit_queue {
@@ -35,15 +37,17 @@ struct culprits {
 	} * queues;
 	size_t n_queues, cap_queues;
 	struct culprit {
-		uint64_t ns; /* at first the weight of the samples */
+		uint64_t ns;	/* at first the weight of the samples */
+		uint64_t count; /* samples */
 		uint32_t thread, who;
 	} * found; /* by thread, then by who */
 	size_t n_found, cap_found;
+	double hits; /* samples of equal weight that would estimate the shares as well */
 	bool failed; /* out of memory */
 };
 
 void culprits_release(struct culprits *c);
-void culprits_sample(struct culprits *c, uint32_t cpu, uint64_t time, uint32_t who, uint64_t weight);
+void culprits_sample(struct culprits *c, const struct culprit_sample *s);
 void culprits_queue(struct culprits *c, uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to);
 void culprits_find(struct culprits *c);
 

@@ -35,7 +35,7 @@ enum view_by {
 	BY_CONTAINER,
 	BY_LABEL,
 	BY_WAKER,
-	BY_CULPRIT,
+	BY_CULPRIT, /* only until the view is complete: it becomes BLAME_CULPRITS */
 };
 enum { VIEW_KEYS = 8, VIEW_FRAME_KEYS = BY_SYSCALL }; /* most keys; number of kinds that name frames */
 

@@ -110,6 +110,16 @@ run='sample time=55000 event=1 cpu=0 thread=3 user=0 kernel=0 weight=10000'
 sed "s/^sample time=61000.*/$run\\n&/" "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
 is "who had the CPU" "$(cprof-fold --by culprit --comm work "$tmp/b.bin")" 'kworker-9/9 10000'
 is "  or nobody was sampled" "$(cprof-fold --by culprit --comm work "$tmp/a.bin")" '[nobody sampled] 10000'
+like "  which is a row with an interval" "$(cprof-top --by culprit --comm work "$tmp/b.bin")" \
+	' 10\.00us 100\.00% +\(20\.65-100\.00\) .* kworker-9/9$'
+busy='sample time=56000 event=1 cpu=0 thread=1 user=18 kernel=0 weight=30000'
+other='sample time=57000 event=1 cpu=1 thread=1 user=18 kernel=0 weight=30000'
+sed "s/^sample time=61000.*/$run\\n$busy\\n$other\\n&/" "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+by() { cprof-fold --by "$1" --comm work "$tmp/b.bin" | tr '\n' ' '; }
+is "  by thread and function" "$(by culprit,thread,function)" 'kworker-9/9 2500 main-42/42;g 7500 '
+is "  by process" "$(by culprit,process)" 'kworker-9 2500 main-42 7500 '
+is "  by function" "$(by culprit,function)" 'kworker 2500 main;g 7500 '
+is "  by container" "$(by culprit,container)" '[no cgroup] 10000 '
 is "  of another thread" "$(cprof-fold --by culprit --comm main "$tmp/a.bin")" '[nobody sampled] 200'
 
 status "--blame and --event" 2 cprof-fold --blame --event off-cpu "$tmp/a.bin"

@@ -144,6 +144,12 @@ static void check_random(uint64_t seed)
 	chain_release(&c);
 }
 
+/* A sample of 50 ns */
+static void add_sample(struct culprits *c, uint32_t cpu, uint64_t time, uint32_t thread)
+{
+	culprits_sample(c, &(struct culprit_sample){ time, 50, cpu, thread, thread });
+}
+
 /* A was in the queue of CPU 1 from 100 to 200 and from 300 to 400, B in that of CPU 2. */
 static void check_culprits(void)
 {
@@ -152,24 +158,43 @@ static void check_culprits(void)
 	culprits_queue(&c, 1, A, 300, 400);
 	culprits_queue(&c, 1, A, 100, 200);
 	culprits_queue(&c, 2, B, 100, 130);
-	culprits_sample(&c, 1, 350, C, 10);
-	culprits_sample(&c, 1, 199, C, 10);
-	culprits_sample(&c, 1, 100, B, 10);
-	culprits_sample(&c, 1, 150, A, 10); /* it cannot have run */
-	culprits_sample(&c, 1, 200, B, 10); /* afterwards */
-	culprits_sample(&c, 2, 99, C, 10);
+	add_sample(&c, 1, 350, C);
+	add_sample(&c, 1, 199, C);
+	add_sample(&c, 1, 100, B);
+	add_sample(&c, 1, 150, A); /* it cannot have run */
+	add_sample(&c, 1, 200, B); /* afterwards */
+	add_sample(&c, 2, 99, C);
 	culprits_find(&c);
 	check(c.n_found == 3 && c.found[0].who == B && c.found[0].ns == 66 && c.found[1].who == C &&
 		      c.found[1].ns == 134,
 	      "the samples of all times in the queue share them");
 	check(c.found[2].who == CULPRITS_NOBODY && c.found[2].thread == B && c.found[2].ns == 30,
 	      "nobody was sampled");
+	check(c.hits > 2.7 && c.hits < 3, "three samples");
+	culprits_release(&c);
+}
+
+/* The samples stand for half of the time: by chance if there are few, but not if there are many. */
+static void check_lacking(uint32_t n, uint64_t expected, const char *what)
+{
+	struct culprits c = { 0 };
+
+	culprits_queue(&c, 1, A, 0, n * 100);
+	for (uint32_t i = 0; i < n; i++)
+		add_sample(&c, 1, i * 100, i % 2 ? B : C);
+	culprits_find(&c);
+	check(c.found[0].ns + c.found[1].ns == expected &&
+		      (c.n_found == 2 || (c.n_found == 3 && c.found[2].who == CULPRITS_NOBODY &&
+					  c.found[2].ns == n * 100 - expected)),
+	      what);
 	culprits_release(&c);
 }
 
 int main(void)
 {
 	check_culprits();
+	check_lacking(4, 400, "few samples share all of the time");
+	check_lacking(100, 5000, "many share their own, and the rest is nobody's");
 	check_known();
 	check_window();
 	check_loop();
