@@ -55,6 +55,13 @@ static const struct {
 	{ WOKEN_BY_TASK,
 	  { "try_to_wake_up", "sock_def_readable", "tcp_rcv_established", "process_backlog", "__napi_poll",
 	    "net_rx_action", "handle_softirqs", "do_softirq", "__local_bh_enable_ip", "__dev_queue_xmit" } },
+	{ WOKEN_BY_TASK,
+	  { "sock_def_readable", "tcp_v4_rcv", "process_backlog", "__napi_poll", "net_rx_action",
+	    "__do_softirq", "do_softirq", "__local_bh_enable_ip", "tcp_sendmsg", "sock_write_iter" } },
+	/* Packets that a timer sent. */
+	{ WOKEN_BY_NETWORK,
+	  { "sock_def_readable", "tcp_v4_rcv", "process_backlog", "__napi_poll", "net_rx_action",
+	    "handle_softirqs", "do_softirq", "__local_bh_enable_ip", "unix_release_sock", "do_exit" } },
 	{ WOKEN_BY_INTERRUPT,
 	  { "try_to_wake_up", "perf_event_wakeup", "irq_work_run", "__sysvec_irq_work", "sysvec_irq_work" } },
 	{ WOKEN_BY_SOFTIRQ,

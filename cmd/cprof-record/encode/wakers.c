@@ -15,7 +15,8 @@ enum frame_class {
 	CLASS_TIMER,
 	CLASS_DISK,
 	CLASS_NETWORK,
-	CLASS_LOOPBACK,	 /* packets that the current task itself has sent to this machine */
+	CLASS_LOOPBACK,	 /* packets that some task has sent to this machine */
+	CLASS_SENDER,	 /* the current task sends packets */
 	CLASS_INTERRUPT, /* its beginning */
 	CLASS_SOFTIRQ,	 /* likewise */
 	CLASS_CALLED,	 /* by a task that lets softirqs run, between two of its own instructions */
@@ -51,6 +52,12 @@ static const struct rule {
 	{ "el0t_64_irq", CLASS_INTERRUPT, false },
 	{ "asm_exc_nmi", CLASS_INTERRUPT, true },
 	{ "process_backlog", CLASS_LOOPBACK, true },
+	{ "__dev_queue_xmit", CLASS_SENDER, true },
+	{ "ip_finish_output", CLASS_SENDER, false },
+	{ "ip6_finish_output", CLASS_SENDER, false },
+	{ "tcp_sendmsg", CLASS_SENDER, false },
+	{ "udp_sendmsg", CLASS_SENDER, false },
+	{ "udpv6_sendmsg", CLASS_SENDER, false },
 	{ "net_rx_action", CLASS_NETWORK, true },
 	{ "net_tx_action", CLASS_NETWORK, true },
 	{ "__napi_poll", CLASS_NETWORK, false },
@@ -138,7 +145,10 @@ static bool has_class(struct wakers *w, const uint64_t *stack, size_t n, enum fr
 	return false;
 }
 
-/* A softirq, by the device that it serves. Packets to this machine itself are work of their sender. */
+/*
+ * A softirq, by the device that it serves. Packets to this machine itself are work of their sender; but those
+ * that the kernel sends later, by a timer, arrive while any task lets softirqs run.
+ */
 static enum woken_by softirq_of(struct wakers *w, const uint64_t *stack, size_t n, size_t at)
 {
 	enum woken_by by = device_of(w, stack, at);
@@ -151,7 +161,9 @@ static enum woken_by softirq_of(struct wakers *w, const uint64_t *stack, size_t 
 		if (class == CLASS_INTERRUPT)
 			return by;
 		if (class == CLASS_CALLED)
-			return by == WOKEN_BY_SOFTIRQ || has_class(w, stack, at, CLASS_LOOPBACK)
+			return by == WOKEN_BY_SOFTIRQ ||
+					       (has_class(w, stack, at, CLASS_LOOPBACK) &&
+						has_class(w, stack + i, n - i, CLASS_SENDER))
 				       ? WOKEN_BY_TASK
 				       : by;
 	}
