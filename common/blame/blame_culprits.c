@@ -57,7 +57,9 @@ static bool copy_stacks(struct blame *b, struct copy *copies)
 	for (size_t i = 0; i < b->culprits.n_found; i++) {
 		uint32_t at = b->culprits.found[i].who;
 
-		for (at = at == CULPRITS_NOBODY ? 0 : at; at && !copies[at].needed; at = wall->nodes[at].parent)
+		if (at == CULPRITS_NOBODY)
+			continue;
+		for (; at && !copies[at].needed; at = wall->nodes[at].parent)
 			copies[at].needed = true;
 	}
 	for (size_t i = 1; i < wall->n; i++) {

@@ -29,19 +29,23 @@ share() {
 # atleast TEXT NUMBER LEAST
 atleast() { if [ "$2" -ge "$3" ]; then pass "$1"; else fail "$1: $2"; fi; }
 
-# 170 wakings of each kind, while a process "innocent" spins on each CPU
+# 200 wakings of each kind, while a process "innocent" spins on each CPU
 dd if=/dev/zero of="$tmp/file" bs=1M count=16 conv=fsync 2>/dev/null
-status "timers and disks beside bystanders" 0 \
-	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$blame" devices 170 "$tmp/file"
+status "timers, disks and networks beside bystanders" 0 \
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$BUILD/tests/woken" devices 200 "$tmp/file"
 woken "$tmp/raw.bin" | grep '^sleeper ' >"$tmp/woken"
-is "  no waking is blamed on one of them" "$(grep ' innocent ' "$tmp/woken")" ""
-atleast "  timers end nearly all of the sleep" "$(grep -v ' disk$' "$tmp/woken" | share '- timer')" 90
-atleast "  most of 340, because a late one does not wait" "$(grep -c '^sleeper - [0-9]* timer$' "$tmp/woken")" 250
+is "  no waking is blamed on a task, but for packets on their sender" \
+	"$(grep ' task$' "$tmp/woken" | grep -v '^sleeper \(sender\|kworker\)')" ""
+atleast "  timers end nearly all of the sleep" \
+	"$(grep -v ' disk$\| network$\| sender ' "$tmp/woken" | share '- timer')" 90
+atleast "  most of 400, because a late one does not wait" \
+	"$(grep -c '^sleeper - [0-9]* timer$' "$tmp/woken")" 300
 if grep -q ' disk$' "$tmp/woken"; then
 	is "  a disk has no waker" "$(grep ' disk$' "$tmp/woken" | grep -v '^sleeper - ')" ""
 else
 	skip "  a disk has no waker" "no wait for a disk here"
 fi
+atleast "  500 wakings in all, if there is a disk" "$(grep -c '' "$tmp/woken")" 400
 like "cprof-dump shows a waking" "$(cprof-dump "$tmp/raw.bin" | grep '^woken ')" \
 	'^woken time=[0-9]+ thread=[0-9]+ slept=[0-9]+ queued=[0-9]+ by=timer waker=0'
 
