@@ -58,7 +58,8 @@ void diff_print_folded(struct profile *p, bool raw);
  * gate.c: returns the status if a side has no samples, STATUS_OK otherwise. An empty file is an accepted
  * side if there is no gate.
  */
-enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s);
+enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s,
+			       struct filters *f);
 /* The gate of --fail-above: STATUS_GREW if a function grew significantly and by at least the given points. */
 enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s);
 

@@ -119,7 +119,7 @@ static void check_settings(const struct diff_settings *s)
 }
 
 static enum status print_findings(struct diff_findings *o, const struct diff_settings *s,
-				  const struct filters *f, char *const *arguments)
+				  struct filters *f, char *const *arguments)
 {
 	enum status status;
 
@@ -134,7 +134,7 @@ static enum status print_findings(struct diff_findings *o, const struct diff_set
 		diff_print_program(o, s->format, &f->view);
 	else
 		diff_print_table(o, s, f);
-	status = diff_judge_nothing(o, s);
+	status = diff_judge_nothing(o, s, f);
 	if (s->fail_above < 0)
 		return STATUS_OK;
 	return status ? status : diff_judge(o, s);

@@ -89,6 +89,7 @@ static void set_expression(struct filters *f, size_t which, const char *text)
 		cli_usage("invalid %s \"%s\": %s", options[which], text, why);
 	}
 	*expression_of(&f->shape, which) = &f->expressions[which];
+	f->expression_texts[which] = text;
 }
 
 static void set_weight(struct filters *f, const char *text)
@@ -313,6 +314,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 
 void filters_check(struct filters *f)
 {
+	const struct view *v = &f->view;
+
+	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_labels;
 	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
 	if (f->view.wall && f->view.n_events)
@@ -338,6 +342,8 @@ void filters_release(struct filters *f)
 	intern_release(&f->event_names);
 	intern_release(&f->counted_names);
 	buf_release(&f->chosen);
+	buf_release(&f->none);
+	present_release(&f->present);
 	mixed_events_release(&f->alike);
 	if (f->view.modules)
 		gather_modules_release(&f->modules);
@@ -347,21 +353,43 @@ void filters_release(struct filters *f)
 	}
 }
 
-void filters_warn_none(const struct filters *f, const char *what)
+/* Appends the recorded events, and the nearest to a name of --event. */
+static void append_events(const struct filters *f, struct buf *out)
+{
+	const char *guess = NULL;
+
+	for (uint32_t i = 0; i < f->event_names.n; i++) {
+		buf_text(out, i ? ", " : "; recorded events: ");
+		sanitize_append(out, intern_get(&f->event_names, i));
+	}
+	for (size_t i = 0; i < f->view.n_events && !guess; i++)
+		guess = present_guess(&f->event_names, f->view.events[i]);
+	if (guess)
+		buf_printf(out, "; did you mean --event %s?", guess);
+}
+
+void filters_append_there(struct filters *f, struct buf *out)
 {
 	const struct view *v = &f->view;
-	bool others = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_labels || v->from.kind || v->to.kind;
-	struct buf text = { 0 };
+	bool others = f->present.on || v->from.kind || v->to.kind;
 
 	if (f->samples && !f->passed) {
-		buf_printf(&text, "; none of %" PRIu64 " sample%s matches the options", f->samples, f->samples == 1 ? "" : "s");
-		for (uint32_t i = 0; (v->n_events || !others) && i < f->event_names.n; i++) {
-			buf_text(&text, i ? ", " : "; recorded events: ");
-			sanitize_append(&text, intern_get(&f->event_names, i));
-		}
+		buf_printf(out, "; none of %" PRIu64 " sample%s matches the options", f->samples,
+			   f->samples == 1 ? "" : "s");
+		if (v->n_events || !others)
+			append_events(f, out);
+		present_append(&f->present, v, out);
 	}
-	if (text.failed)
+	buf_bytes(out, f->none.p, f->none.n);
+	if (out->failed)
 		cli_no_memory();
+}
+
+void filters_warn_none(struct filters *f, const char *what)
+{
+	struct buf text = { 0 };
+
+	filters_append_there(f, &text);
 	cli_warn("no samples selected, %s%s", what, text.n ? buf_cstr(&text) : "");
 	buf_release(&text);
 }
@@ -404,8 +432,23 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
 		cli_no_memory();
 }
 
-void filters_shape(const struct filters *f, struct profile *p)
+void filters_shape(struct filters *f, struct profile *p)
 {
-	if (!transform_apply(&f->shape, p))
+	const struct transform *t = &f->shape;
+	uint64_t *weights = t->match || t->focus || t->base ? present_weights(p) : NULL;
+	uint64_t before = p->total[0] + p->total[1];
+
+	if (!transform_apply(t, p))
 		cli_no_memory();
+	if (weights && before && p->total[0] + p->total[1] == 0 && !f->none.n) {
+		const struct present_asked asked[] = {
+			{ "--match", f->expression_texts[0], t->match },
+			{ "--focus", f->expression_texts[FILTER_FOCUS - FILTER_MATCH], t->focus },
+			{ "--base", f->expression_texts[FILTER_BASE - FILTER_MATCH], t->base },
+		};
+
+		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+			present_functions(p, weights, &asked[i], &f->none);
+	}
+	free(weights);
 }

@@ -8,6 +8,7 @@
 #include <regex.h>
 
 #include "cmd/shared/cli.h"
+#include "cmd/shared/facts/present.h"
 #include "common/base/intern.h"
 #include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"
@@ -104,6 +105,7 @@ struct filters {
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
 	struct transform shape; /* transformations of the profile; points to the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
+	const char *expression_texts[FILTER_EXPRESSIONS];
 	enum columns columns;
 	/*
 	 * For cprof-fold, if text needs no tree or the tree has no memory left: passed to struct
@@ -117,6 +119,8 @@ struct filters {
 	/* Events defined by the captures, for filters_warn_none. */
 	struct intern event_names;
 	struct intern counted_names; /* the events that were counted, for filters_events */
+	struct present present; /* names that there are, for filters_warn_none */
+	struct buf none;        /* likewise, what filters_shape knows */
 	struct buf chosen; /* the first event of --event; the others must have its unit */
 	const char *chosen_unit;
 	struct mixed_events alike; /* without --event: the events summed so far */
@@ -142,9 +146,11 @@ void filters_events(const struct filters *f, struct buf *out);
 
 /*
  * Warns "no samples selected, WHAT" after reading all operands. If there were samples but none passed, the
- * warning says so and lists the events that exist.
+ * warning says so and lists what there is: events, commands, functions and so on, and the nearest name.
  */
-void filters_warn_none(const struct filters *f, const char *what);
+void filters_warn_none(struct filters *f, const char *what);
+/* Appends the second part of that warning, which begins with "; ", or nothing. */
+void filters_append_there(struct filters *f, struct buf *out);
 
 /*
  * Exits with STATUS_USAGE if counts of different things were added up because each segment chose its default
@@ -162,6 +168,6 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
  * Applies --match, --focus, --exclude, --base, --norm and the other transformations to the profile, see
  * transform.h. Call it after all operands have been read and settled. It renumbers the nodes.
  */
-void filters_shape(const struct filters *f, struct profile *p);
+void filters_shape(struct filters *f, struct profile *p);
 
 #endif

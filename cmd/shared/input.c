@@ -121,11 +121,12 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	buf_release(&name);
 }
 
-/* Notes the events that exist, for filters_warn_none, and checks their units. */
-static void note_event(struct filters *f, const struct record *rec)
+/* Notes the names that exist, for filters_warn_none, and checks the units of events. */
+static void note_names(struct filters *f, const struct record *rec)
 {
 	uint32_t id;
 
+	present_record(&f->present, rec);
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_LISTED &&
 	    !intern_add(&f->event_names, rec->event.name, &id))
 		cli_no_memory();
@@ -153,7 +154,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 		const char *wrong = t->record(t->context, &rec);
 
 		files = files || rec.type == RECORD_MAPPING || rec.type == RECORD_KSYM;
-		note_event(f, &rec);
+		note_names(f, &rec);
 		filters_check_alike(f, name);
 		if (wrong)
 			reader_complain(r, wrong);

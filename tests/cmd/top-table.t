@@ -174,7 +174,7 @@ for c in cprof-top cprof-fold cprof-flame 'cprof-convert -t callgrind' 'cprof-co
 	like "${c#cprof-}: an event that is not there" "$(cat "$tmp/err")" '^cprof-[a-z]*: no samples selected, [a-z ]* (empty|written); none of 4 samples matches the options; recorded events: cpu-clock$'
 done
 cprof-top --comm nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
-is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no samples selected, the table is empty; none of 4 samples matches the options"
+is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no samples selected, the table is empty; none of 4 samples matches the options; recorded commands: db (100 %)"
 cprof-top --comm nosuch "$tmp/text" 2>"$tmp/err" >"$tmp/out"
 is "  in folded text" "$(cat "$tmp/err")" "cprof-top: no samples selected, the table is empty"
 
