@@ -34,7 +34,8 @@ const volatile unsigned int looks_back = 0;      /* other programs may keep this
 
 const volatile unsigned int has_calls = 0;       /* the map calls can be used */
 
-const volatile unsigned int interp_at = 0;       /* in struct linux_binprm: interp; 0: not known */
+/* Offsets: of the file in struct linux_binprm, then of its dentry and of that one's name. 0: not known */
+const volatile unsigned int file_at = 0, dentry_at = 0, name_at = 0;
 
 /* Processes of interpreted languages were met: the programs of lang_tick.bpf.c are in the map calls. */
 unsigned int lang_on SEC(".data") = 0;
@@ -47,7 +48,6 @@ enum {
 	ON_TIME = 100000,    /* ... and within this many ns */
 	KEPT_OUT_MOST = 100, /* consecutive ticks; with more, the machine was suspended */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
-	INTERPRETER_PATH = 128, /* bytes; the kernel takes up to 255 from a script */
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on if built for FRED */
 };
 
@@ -208,26 +208,25 @@ static __always_inline unsigned int interpreter_bit(unsigned int name)
 	return name == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
 }
 
-/*
- * A process that runs a script has the script's name. The interpreter is in the script's first line. Any
- * directory on the way may have such a name, too: this only wakes the reader.
- */
-static __always_inline int interpreter_of_script(unsigned long program)
+static __always_inline unsigned long kernel_word(unsigned long from)
 {
-	unsigned char path[INTERPRETER_PATH] = { 0 };
-	unsigned long long last = 0; /* eight bytes of the path */
-	unsigned long from = 0;
+	unsigned long word = 0;
 
-	if (!interp_at || bpf_probe_read_kernel(&from, sizeof(from), (const void *)(program + interp_at)))
-		return 0;
-	if (bpf_probe_read_kernel_str(path, sizeof(path), (const void *)from) < 0)
-		return 0;
-	for (int i = 0; i < INTERPRETER_PATH; i++) {
-		last = last >> 8 | (unsigned long long)path[i] << 56;
-		if ((last >> 24 & 0xff) == '/' && (lang_unmet & interpreter_bit(last >> 32)))
-			return 1;
-	}
-	return 0;
+	return bpf_probe_read_kernel(&word, sizeof(word), (const void *)from) ? 0 : word;
+}
+
+/*
+ * Returns the first bytes of the executed file's name, without following links. A process that runs a script
+ * has the script's name, and its file is the interpreter.
+ */
+static __always_inline unsigned int name_of_file(unsigned long program)
+{
+	unsigned long at = name_at ? kernel_word(program + file_at) : 0;
+	unsigned int name = 0;
+
+	at = at ? kernel_word(at + dentry_at) : 0;
+	at = at ? kernel_word(at + name_at) : 0;
+	return at && bpf_probe_read_kernel(&name, sizeof(name), (const void *)at) == 0 ? name : 0;
 }
 
 /* Does the process begin an interpreter that is not known yet? program: struct linux_binprm */
@@ -237,7 +236,7 @@ static __always_inline int begins_unmet(unsigned long program)
 
 	if (bpf_get_current_comm(name, sizeof(name)) == 0 && (lang_unmet & interpreter_bit(name[0])))
 		return 1;
-	return interpreter_of_script(program);
+	return lang_unmet & interpreter_bit(name_of_file(program));
 }
 
 /* A new image: everything known of the process is out of date. */

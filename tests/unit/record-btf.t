@@ -5,7 +5,8 @@ side=$BUILD/tests/record-side
 kernel=/sys/kernel/btf/vmlinux
 [ -r $kernel ] || skip_all "the kernel has no type information"
 
-for m in "task_struct tgid" "task_struct stack" "cgroup kn" "cgroup root" "kernfs_node id" "cgroup_root hierarchy_id" "pt_regs ip" "net dev_base_seq"; do
+for m in "task_struct tgid" "task_struct stack" "cgroup kn" "cgroup root" "kernfs_node id" "cgroup_root hierarchy_id" "pt_regs ip" "net dev_base_seq" \
+	"linux_binprm file" "file f_path" "path dentry" "dentry d_name" "qstr name"; do
 	want=$("$side" btf-by-libbpf $kernel $m)
 	[ -n "$want" ] || { skip "$m" "this kernel has none"; continue; }
 	is "$m" "$("$side" btf $kernel $m)" "$want"

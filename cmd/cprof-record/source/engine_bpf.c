@@ -502,12 +502,17 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 		bpf_map__set_map_flags(s->maps.spaces, 0);
 }
 
-/* Without the offset, an interpreter that a script's first line names does not wake the recorder. */
-static uint32_t find_interp(void)
+/* Without the offsets, an interpreter that a script's first line names does not wake the recorder. */
+static void find_file_name(struct sample_bpf *s)
 {
-	struct btf_place at = { "linux_binprm", "interp", 0 };
+	struct btf_place at[] = { { "linux_binprm", "file", 0 }, { "file", "f_path", 0 }, { "path", "dentry", 0 },
+				  { "dentry", "d_name", 0 },	 { "qstr", "name", 0 } };
 
-	return btf_find(BTF_KERNEL, &at, 1) ? at.at : 0;
+	if (!btf_find(BTF_KERNEL, at, sizeof(at) / sizeof(at[0])))
+		return;
+	s->rodata->file_at = at[0].at;
+	s->rodata->dentry_at = at[1].at + at[2].at;
+	s->rodata->name_at = at[3].at + at[4].at;
 }
 
 static void configure_sampler(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
@@ -516,7 +521,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 	s->rodata->has_calls = way->calls && !o->kernel_only && (o->languages || o->calls);
 	bpf_program__set_autoload(s->progs.finish, s->rodata->has_calls);
 	if (s->rodata->has_calls)
-		s->rodata->interp_at = find_interp();
+		find_file_name(s);
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
