@@ -20,11 +20,7 @@ const volatile unsigned int by_table = 0;
 const volatile unsigned int user_depth = 512;    /* addresses of a walk by tables, at most */
 const volatile unsigned int stack_limit = 16384; /* bytes of the stack that a sample carries */
 
-/* In one call. The verifier follows each quick step by itself, which an object with larger programs can limit. */
-#ifndef WALK_QUICK_STEPS
-#define WALK_QUICK_STEPS 8
-#endif
-enum { QUICK_STEPS = WALK_QUICK_STEPS, WALK_ROUNDS = 32 };
+enum { QUICK_STEPS = 4, WALK_ROUNDS = 32, PIECES = 8 }; /* in one call */
 
 /* Hides a pointer: otherwise the compiler adds to it before comparing it with NULL, which 5.10 refuses. */
 static __always_inline struct scratch *opaque_scratch(struct scratch *s)
@@ -222,25 +218,41 @@ WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
 }
 
 /*
+ * Copies PIECES pieces. Returns how much was readable. This loop and the next are unrolled: at each turn of a
+ * loop, the verifier goes back through all turns before it for the values that an address depends on.
+ */
+WALK_FN int copy_pieces(WALK_ENV env, unsigned int done)
+{
+	int got;
+
+#pragma unroll
+	for (int i = 0; i < PIECES; i++) {
+		got = copy_piece(env, done + i * PIECE);
+		if (got != PIECE)
+			return i * PIECE + got;
+	}
+	return PIECES * PIECE;
+}
+
+/*
  * Copies as much of the stack as is readable, in pieces. The last piece goes up to the end of its page,
  * because pages that are not in memory cannot be read.
  */
 WALK_FN int copy_stack(WALK_ENV env)
 {
-	struct scratch *s = my_scratch();
-	unsigned int done = 0;
-	int got;
+	struct scratch *s;
+	int done = 0, got;
 
-	use_env(env);
-	if (!s)
-		return 0;
-	for (int i = 0; i < SAMPLE_STACK_MAX / PIECE && done < stack_limit; i++) {
-		got = copy_piece(env, done);
-		done += got;
-		if (got != PIECE)
+#pragma unroll
+	for (int i = 0; i < SAMPLE_STACK_MAX / PIECE / PIECES; i++) {
+		got = copy_pieces(env, i * PIECES * PIECE);
+		done = i * PIECES * PIECE + got;
+		if (got != PIECES * PIECE)
 			break;
 	}
-	s->head.stack_n = done;
+	s = my_scratch();
+	if (s)
+		s->head.stack_n = done;
 	return 0;
 }
 

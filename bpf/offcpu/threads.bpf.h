@@ -12,7 +12,6 @@
 
 struct walk_env;
 #define WALK_ENV struct walk_env *
-#define WALK_QUICK_STEPS 4 /* stacks of waits are rare, and four save 2,100 verified instructions */
 
 #include "bpf/calls.bpf.h" /* for programs at sched_switch: their tail calls reach no others */
 #include "bpf/offcpu.h"
