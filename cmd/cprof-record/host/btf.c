@@ -31,6 +31,7 @@ struct search {
 	struct name names[NAMES]; /* two for each place: its type and its member */
 	struct btf_place *places;
 	bool found[BTF_PLACES];
+	bool met[BTF_PLACES]; /* a structure of its name has passed */
 	struct nameless nameless[NAMELESS];
 	size_t n, left, n_nameless;
 };
@@ -146,6 +147,22 @@ static bool is_asked(const struct search *s, const struct btf_type *type, uint32
 	return false;
 }
 
+static void note_met(struct search *s, uint32_t name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->met[i] = s->met[i] || s->names[2 * i].at == name;
+}
+
+/* Are all members that are left in types without names, which may have passed already? */
+static bool is_rest_nameless(const struct search *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->found[i] && !s->met[i])
+			return false;
+	}
+	return s->n_nameless > 0;
+}
+
 /* Bytes after a type, by its kind. */
 static int64_t tail_of(const struct btf_type *type)
 {
@@ -181,7 +198,8 @@ static int64_t tail_of(const struct btf_type *type)
 	}
 }
 
-static bool pass_types(struct search *s)
+/* first: ends where another pass will find more than this one. */
+static bool pass_types(struct search *s, bool first)
 {
 	uint64_t at = (uint64_t)s->head.hdr_len + s->head.type_off, end = at + s->head.type_len;
 	struct btf_member member;
@@ -202,6 +220,11 @@ static bool pass_types(struct search *s)
 			meet_member(s, &type, &member, name, base);
 		}
 		at += (uint64_t)tail;
+		if (asked && first) {
+			note_met(s, name);
+			if (is_rest_nameless(s))
+				return true;
+		}
 	}
 	return true;
 }
@@ -213,7 +236,7 @@ static bool find_members(struct search *s)
 
 	for (int i = 0; i < PASSES && s->left && (i == 0 || s->n_nameless > known); i++) {
 		known = s->n_nameless;
-		if (!pass_types(s))
+		if (!pass_types(s, i == 0))
 			return false;
 	}
 	return s->left == 0;
