@@ -84,10 +84,32 @@ static uint32_t query_id(struct opener *opener, int fd, const struct procmap_que
 }
 
 /*
+ * The same, from memory if another process maps the file. Inode numbers tell files apart on block devices
+ * alone: the subvolumes of btrfs share one device, which has no major number.
+ */
+static uint32_t find_id(struct proc_scan *s, int fd, const struct procmap_query *of, uint8_t *id,
+			uint32_t cap)
+{
+	struct proc_scan_known *k = s->known && of->dev_major ? &s->known[of->inode % PROC_SCAN_KNOWN] : NULL;
+	uint32_t n;
+
+	if (k && k->inode == of->inode && k->major == of->dev_major && k->minor == of->dev_minor) {
+		memcpy(id, k->id, k->n);
+		return k->n;
+	}
+	n = query_id(s->opener, fd, of, id, cap);
+	if (k && n <= sizeof(k->id)) {
+		*k = (struct proc_scan_known){ of->inode, of->dev_major, of->dev_minor, n, { 0 } };
+		memcpy(k->id, id, n);
+	}
+	return n;
+}
+
+/*
  * Reads the mappings by ioctl, which gives build IDs without opening a file. False: this kernel has no such
  * ioctl. bare: without names and build IDs, which takes 1 µs a mapping instead of 40.
  */
-static bool query_maps(struct proc_scan *s, int fd, bool bare, proc_scan_mapping *found, void *arg)
+static bool query_maps(struct proc_scan *s, int fd, bool bare, bool *any, proc_scan_mapping *found, void *arg)
 {
 	char name[PATH_CAP];
 	uint8_t id[64];
@@ -109,8 +131,9 @@ static bool query_maps(struct proc_scan *s, int fd, bool bare, proc_scan_mapping
 		c.minor = q.dev_minor;
 		c.inode = q.inode;
 		c.text = (struct slice){ (uint8_t *)name, q.vma_name_size ? strnlen(name, q.vma_name_size) : 0 };
-		c.build_id = (struct slice){ id, bare ? 0 : query_id(s->opener, fd, &q, id, sizeof(id)) };
+		c.build_id = (struct slice){ id, bare ? 0 : find_id(s, fd, &q, id, sizeof(id)) };
 		found(arg, &c);
+		*any = true;
 	}
 }
 
@@ -244,33 +267,49 @@ static void parse_map(struct proc_scan *s, uint32_t pid, char *line, bool bare, 
 	buf_release(&id);
 }
 
-void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg)
+/* Reads the mappings that a thread shows. Returns false if it shows none. */
+static bool scan_thread(struct proc_scan *s, uint32_t tid, bool bare, proc_scan_mapping *found, void *arg)
 {
 	char path[64], *line = NULL;
+	bool any = false;
 	size_t cap = 0;
 	ssize_t n;
 	FILE *f;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", task_with_memory(pid));
+	snprintf(path, sizeof(path), "/proc/%u/maps", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (query_maps(s, fd, bare, found, arg)) {
+		return false;
+	if (query_maps(s, fd, bare, &any, found, arg)) {
 		close(fd);
-		return;
+		return any;
 	}
 	f = fdopen(fd, "r");
 	while (f && (n = getline(&line, &cap, f)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
-		parse_map(s, pid, line, bare, found, arg);
+		parse_map(s, tid, line, bare, found, arg);
+		any = true;
 	}
 	free(line);
 	if (f)
 		fclose(f);
 	else
 		close(fd);
+	return any;
+}
+
+/* Most main threads still run: the search for another thread would cost each process a look-up. */
+void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg)
+{
+	uint32_t tid;
+
+	if (scan_thread(s, pid, bare, found, arg))
+		return;
+	tid = task_with_memory(pid);
+	if (tid != pid)
+		scan_thread(s, tid, bare, found, arg);
 }
 
 static void read_task(uint32_t pid, uint32_t tid, proc_scan_task *found, void *arg)

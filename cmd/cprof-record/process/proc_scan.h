@@ -7,7 +7,8 @@
  *	if (proc_scan_status(pid, &status))
  *		proc_scan_maps(&s, pid, false, found, arg);	// found(arg, &change) for each mapping
  *
- * A mapping is given as the change that the side-band would report for it, without a time. Nothing is remembered here.
+ * A mapping is given as the change that the side-band would report for it, without a time. Nothing is
+ * remembered here, but for the build IDs of one scan of all processes.
  */
 #ifndef CPROF_RECORD_PROCESS_PROC_SCAN_H
 #define CPROF_RECORD_PROCESS_PROC_SCAN_H
@@ -15,10 +16,21 @@
 #include "cmd/cprof-record/helper/opener.h"
 #include "cmd/cprof-record/source/sideband.h"
 
+/* The build ID of a file that another process maps, too. */
+struct proc_scan_known {
+	uint64_t inode; /* 0: none */
+	uint32_t major, minor, n;
+	uint8_t id[20];
+};
+
+enum { PROC_SCAN_KNOWN = 256 };
+
 struct proc_scan {
 	struct opener *opener; /* lent; NULL: no file is opened */
 	/* Remaining file systems that may time out before proc_scan_maps stops asking for build IDs. */
 	unsigned int patient;
+	/* PROC_SCAN_KNOWN of them, by inode, for one scan of all processes. NULL: every ID is read. */
+	struct proc_scan_known *known;
 };
 
 struct proc_scan_status {

@@ -587,7 +587,10 @@ static void add_process(void *arg, uint32_t pid)
 
 void procs_snapshot(struct procs *ps)
 {
+	ps->scan.known = calloc(PROC_SCAN_KNOWN, sizeof(*ps->scan.known));
 	proc_scan_pids(add_process, ps);
+	free(ps->scan.known);
+	ps->scan.known = NULL;
 }
 
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now)
