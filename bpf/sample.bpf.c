@@ -9,6 +9,9 @@
  * carries the registers and a piece of the stack, and user space continues from there. So new processes need
  * not be announced at once, and only files that samples meet get a table.
  *
+ * The walk is most of what the verifier has to follow. It is a program of its own, which a tail call reaches
+ * once it is loaded. Until then user space makes each walk, as if no process were known.
+ *
  * No CO-RE relocation here: this object must load on kernels without BTF.
  */
 #include <linux/bpf.h>
@@ -102,13 +105,27 @@ static __always_inline void defer_walk(struct bpf_perf_event_data *ctx, struct s
 	copy_stack(ctx);
 }
 
-static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struct scratch *s)
+/* Takes the first frame alone, as a walk does that knows no mapping. Returns true: user space knows more. */
+static __always_inline int take_leaf(struct scratch *s)
 {
-	int asks;
+	unsigned long long *leaf;
+	unsigned int at = s->n;
 
-	if (!user_regs(ctx, s))
-		return;
-	asks = walk_user(ctx, s, s->head.pid);
+	if (at > ADDRESSES - 8)
+		return 0;
+	s->walk.unchecked = 0;
+	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
+	leaf = (unsigned long long *)(my_data(s) + (at & (ADDRESSES - 8)));
+	*leaf = s->walk.regs[UNWIND_RIP] | SAMPLE_EXACT;
+	s->n = at + 8;
+	s->head.user_n = 1;
+	s->head.user_end = WALK_NO_MAPPING;
+	return 1;
+}
+
+/* Completes a sample whose stack was walked. asks: user space may know more. */
+static __always_inline void keep_walk(struct bpf_perf_event_data *ctx, struct scratch *s, int asks)
+{
 	s->head.user_by = SAMPLE_BY_TABLE;
 	if (s->head.user_n == 0 || (!asks && !always_copy))
 		return;
@@ -120,9 +137,19 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 	s->head.deferred = asks;
 	defer_walk(ctx, s);
 }
+
+/* apart: the walk is a program of its own. */
+static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struct scratch *s, int apart)
+{
+	if (!user_regs(ctx, s))
+		return;
+	if (apart)
+		bpf_tail_call(ctx, &calls, CALL_WALK); /* ends in finish, unless it is not loaded yet */
+	keep_walk(ctx, s, apart ? take_leaf(s) : walk_user(ctx, s, s->head.pid));
+}
 #endif
 
-static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct scratch *s)
+static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct scratch *s, int apart)
 {
 	s->head.kernel_n = s->head.user_n = 0;
 	s->head.generation = s->head.stack_n = 0;
@@ -133,7 +160,7 @@ static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct 
 		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
 #if defined(__TARGET_ARCH_x86)
 	if (want_user && by_table)
-		take_by_table(ctx, s);
+		take_by_table(ctx, s, apart);
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
@@ -253,8 +280,7 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("perf_event")
-int sample(struct bpf_perf_event_data *ctx)
+static __always_inline int take_tick(struct bpf_perf_event_data *ctx, int apart)
 {
 	unsigned long long start = bpf_ktime_get_ns(), gap, id = bpf_get_current_pid_tgid();
 	unsigned int pid = id >> 32, tid = (unsigned int)id;
@@ -283,7 +309,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;
-		take_stacks(ctx, s);
+		take_stacks(ctx, s, apart);
 		if (has_calls && lang_on && s->head.user_n > 0)
 			bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish, unless it fails */
 		finish_sample(s);
@@ -294,7 +320,37 @@ int sample(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* The end of a sample with frames of an interpreted language. */
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	return take_tick(ctx, 1);
+}
+
+#if defined(__TARGET_ARCH_x86)
+/* The same for kernels without tail calls beside functions. */
+SEC("perf_event")
+int sample_whole(struct bpf_perf_event_data *ctx)
+{
+	return take_tick(ctx, 0);
+}
+
+/* The walk by tables of a tick, from the registers that sample has taken. */
+SEC("perf_event")
+int walk_stack(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = my_scratch();
+
+	if (!s || !s->busy)
+		return 0;
+	keep_walk(ctx, s, walk_user(ctx, s, s->head.pid));
+	if (s->head.user_n > 0)
+		bpf_tail_call(ctx, &calls, CALL_FIND); /* not loaded unless processes of languages were met */
+	bpf_tail_call(ctx, &calls, CALL_FINISH);
+	return 0;
+}
+#endif
+
+/* The end of a sample that another program has completed. */
 SEC("perf_event")
 int finish(struct bpf_perf_event_data *ctx)
 {

@@ -106,9 +106,16 @@ struct percpu_ring {
 
 /*
  * Programs that tail calls reach, in the map calls. CALL_LANGUAGE + enum lang_kind: the walk of a language;
- * CALL_FINISH + the event of SAMPLE_EVENT, otherwise 0: the end of a sample.
+ * CALL_FINISH + the event of SAMPLE_EVENT, otherwise 0: the end of a sample. CALL_WALK: the walk by tables of
+ * a tick.
  */
-enum sample_call { CALL_FIND, CALL_LANGUAGE, CALL_FINISH = CALL_LANGUAGE + 8, CALLS = CALL_FINISH + 16 };
+enum sample_call {
+	CALL_FIND,
+	CALL_LANGUAGE,
+	CALL_FINISH = CALL_LANGUAGE + 8,
+	CALL_WALK = CALL_FINISH + 16,
+	CALLS,
+};
 
 /* How to find the user registers when the kernel was interrupted. */
 enum sample_regs {

@@ -191,10 +191,14 @@ static void print_samples(const struct recorder *r)
 		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
 }
 
-/* Start and end are separate, because they cost the same for recordings of any length. */
+/*
+ * Start and end are separate, because they cost the same for recordings of any length. What the engine loads
+ * later belongs to the start.
+ */
 static void print_cost(const struct recorder *r, double wall)
 {
-	double steady = (double)(r->own_stopped - r->own_started) / 1e9, all = (double)ledger_own_ns(&r->emit) / 1e9;
+	double steady = (double)(r->own_stopped - r->own_started - r->engine->late_ns) / 1e9;
+	double all = (double)ledger_own_ns(&r->emit) / 1e9;
 	double bpf = (double)r->ledger.costs[COST_BPF_NS] / 1e9;
 	size_t cpus = r->cpus.n ? r->cpus.n : 1;
 

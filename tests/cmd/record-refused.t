@@ -25,18 +25,26 @@ refused() {
 		cprof-record "$@" -o "$tmp/out.bin" -- true
 }
 
-refused sample 1 -v --engine bpf
+refused sample,sample_whole 1 -v --engine bpf
 is "-v has the verifier's reason" "$(grep -c "the verifier refuses the program \"sample\": $reason\$" "$tmp/err" | sed 's/^[1-9][0-9]*$/yes/')" yes
 like "and the error names the program" "$(tail -n 1 "$tmp/err")" 'cannot use BPF: the verifier refuses the program "sample"$'
 unlike "the kernel is not blamed" "$(cat "$tmp/err")" 'this kernel|[Kk]ernel is'
-refused sample 1 --engine bpf
+refused sample,sample_whole 1 --engine bpf
 is "without -v it is one line, with where to look" "$(sed 's/^[^:]*: //' "$tmp/err")" \
 	'cannot use BPF: the verifier refuses the program "sample" (-v shows the reason)'
-refused sample 0 --engine auto
+refused sample,sample_whole 0 --engine auto
 like "plain perf samples in its place" "$(cat "$tmp/err")" 'sampling by plain perf: cannot use BPF: the verifier refuses the program "sample"'
 refused on_switch 1 --off-cpu
 like "of waits, too" "$(cat "$tmp/err")" 'the verifier refuses the program "on_switch" \(-v shows the reason\)$'
 unlike "  where the kernel is not blamed" "$(cat "$tmp/err")" 'requires BTF and Linux'
 refused follow,on_mkdir 0 -v
 like "those that can be done without are reported" "$(cat "$tmp/err")" "the verifier refuses the program \"on_mkdir\": $reason\$"
+
+# The walk is loaded once there were some stacks, which user space finished.
+status "walk_stack refused" 0 env LD_PRELOAD="$tmp/refuse.so" REFUSE=walk_stack \
+	cprof-record -F 997 --engine bpf -o "$tmp/out.bin" -- "$BUILD/tests/burn" brief 1000
+like "  it is reported" "$(cat "$tmp/err")" \
+	'unwound by the recorder alone: cannot use BPF: the verifier refuses the program "walk_stack" \(-v'
+like "  and user space finishes the stacks to the end" "$(cat "$tmp/err")" \
+	'user stacks (9[5-9]|100)\.[0-9] % complete'
 done_testing

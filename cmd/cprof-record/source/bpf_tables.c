@@ -2,10 +2,13 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/sample.h"
 #include "bpf/sample.skel.h"
 #include "common/base/array.h"
 
@@ -82,6 +85,48 @@ void *bpf_tables_add(void *arg, enum store_area area, uint32_t shard, size_t byt
 	default:
 		return NULL;
 	}
+}
+
+/* Opens the object once more, for this program alone, with the maps and settings of the loaded one. */
+static struct sample_bpf *open_again(const struct sample_bpf *sample, const struct bpf_program *only)
+{
+	struct sample_bpf *again = sample_bpf__open();
+	struct bpf_program *p;
+	struct bpf_map *map;
+
+	if (!again)
+		return NULL;
+	memcpy(again->rodata, sample->rodata, sizeof(*again->rodata));
+	bpf_object__for_each_program(p, again->obj)
+		bpf_program__set_autoload(p, strcmp(bpf_program__name(p), bpf_program__name(only)) == 0);
+	bpf_object__for_each_map(map, again->obj) {
+		const struct bpf_map *its = bpf_object__find_map_by_name(sample->obj, bpf_map__name(map));
+
+		if (bpf_map__is_internal(map) || bpf_map__reuse_fd(map, bpf_map__fd(its)) == 0)
+			continue;
+		sample_bpf__destroy(again);
+		return NULL;
+	}
+	return again;
+}
+
+bool bpf_tables_load_walk(const struct sample_bpf *sample)
+{
+	const struct bpf_program *walk = bpf_object__find_program_by_name(sample->obj, "walk_stack");
+	struct sample_bpf *again = walk ? open_again(sample, walk) : NULL;
+	uint32_t call = CALL_WALK;
+	int fd, error;
+
+	if (!again)
+		return false;
+	fd = sample_bpf__load(again) == 0 ?
+		     bpf_program__fd(bpf_object__find_program_by_name(again->obj, "walk_stack")) : -1;
+	if (fd >= 0 && bpf_map_update_elem(bpf_map__fd(sample->maps.calls), &call, &fd, BPF_ANY) != 0)
+		fd = -1;
+	error = errno;
+	sample_bpf__destroy(again); /* the map keeps the program */
+	errno = error;
+	return fd >= 0;
 }
 
 void bpf_tables_release(struct bpf_tables *s)

@@ -1,4 +1,7 @@
-/* Backs a store (common/walk/store.h) by BPF maps, which are mapped into the recorder too. */
+/*
+ * The walk by tables in the kernel: backs a store (common/walk/store.h) by BPF maps, which are mapped into
+ * the recorder too, and loads the program that walks by them.
+ */
 #ifndef CPROF_RECORD_SOURCE_BPF_TABLES_H
 #define CPROF_RECORD_SOURCE_BPF_TABLES_H
 
@@ -21,6 +24,11 @@ bool bpf_tables_prepare(struct bpf_tables *s, struct sample_bpf *sample);
 
 /* A store_backing's shard function; arg is a struct bpf_tables. NULL: no memory, or no map. */
 void *bpf_tables_add(void *arg, enum store_area area, uint32_t shard, size_t bytes);
+/*
+ * Loads the walk of the sampling object, which then makes the walks of all ticks. Until then they are left to
+ * user space: the walk takes longer to load than all the rest of the object. False with errno.
+ */
+bool bpf_tables_load_walk(const struct sample_bpf *sample);
 /* Unmaps all memory. */
 void bpf_tables_release(struct bpf_tables *s);
 

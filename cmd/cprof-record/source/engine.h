@@ -51,6 +51,11 @@ struct engine_ops {
 	/* Reads the counts of one CPU. */
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
 	/*
+	 * Loads the walk by tables into the kernel. Until then the engine leaves all walks to user space.
+	 * False: it does so for good, and error is a sentence.
+	 */
+	bool (*walk)(struct engine *e, struct buf *error);
+	/*
 	 * Publishes a process's mappings to the walk by tables; space NULL: it has none. False: there is no
 	 * room. NULL if the engine leaves all walks to user space.
 	 */
@@ -92,6 +97,8 @@ struct engine {
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns is measured */
 	bool by_tables;        /* user stacks are unwound by tables, without the kernel's limit of chains */
+	bool walks;            /* the walk by tables is in the kernel */
+	uint64_t late_ns;      /* CPU time of what was loaded after the start */
 	bool exact_waits;      /* see offcpu_exact */
 	struct store *store;   /* the unwind tables; owned by the engine */
 	struct bpf_lang *lang; /* frames of interpreted languages; owned by the engine. NULL: it has none */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -50,6 +51,7 @@ struct cpu_event {
 struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
+	struct bpf_program *ticks; /* the program of this object that is called at each tick */
 	struct offcpu *offcpu;     /* NULL: waiting time is not recorded */
 	struct bpf_events *counted;   /* NULL: no other events are recorded */
 	struct bpf_calls *calls; /* NULL: there are no call probes */
@@ -58,6 +60,7 @@ struct bpf_engine {
 	bool walk_refused; /* by the verifier */
 	struct follow_bpf *follow; /* NULL: the side-band follows children */
 	struct bpf_link *follow_link, *forget_link;
+	bool follow_tried;
 	struct bpf_tables shards;
 	struct percpu percpu;
 	struct dither dither;
@@ -154,7 +157,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 	ev->fd = event_open(&attr, -1, (int)cpu);
 	if (ev->fd < 0)
 		return false;
-	ev->link = bpf_program__attach_perf_event(b->sample->progs.sample, ev->fd);
+	ev->link = bpf_program__attach_perf_event(b->ticks, ev->fd);
 	if (!ev->link) {
 		int saved = errno;
 
@@ -460,9 +463,12 @@ static void close_engine(struct engine *e)
 	free(b);
 }
 
+static bool load_walk(struct engine *e, struct buf *error);
+
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = begin_sampling, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu,
-	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .publish = publish_space,
+	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .walk = load_walk,
+	.publish = publish_space,
 	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
 	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
 	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .calls = read_calls,
@@ -519,7 +525,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 {
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
 	s->rodata->has_calls = way->calls && !o->kernel_only && (o->languages || o->calls);
-	bpf_program__set_autoload(s->progs.finish, s->rodata->has_calls);
+	bpf_program__set_autoload(s->progs.finish, way->calls);
 	if (s->rodata->has_calls)
 		find_file_name(s);
 	s->rodata->depth = o->chain_depth;
@@ -548,6 +554,27 @@ static bool open_store(struct bpf_engine *b)
 	return b->base.by_tables;
 }
 
+/* Chooses the program for ticks: the walk by tables is apart and loaded later, if tail calls can reach it. */
+static struct bpf_program *choose_program(struct sample_bpf *s, const struct way *way)
+{
+	static const char *const names[] = { "sample", "sample_whole", "walk_stack" };
+	size_t chosen = way->by_table && !way->calls;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(s->obj, names[i]);
+
+		if (p) /* other architectures have the first alone */
+			bpf_program__set_autoload(p, i == chosen);
+	}
+	return bpf_object__find_program_by_name(s->obj, names[chosen]);
+}
+
+/* Registers the end of a sample that the walk has completed. */
+static bool register_finish(const struct bpf_engine *b, const struct way *way)
+{
+	return !way->calls || bpf_lang_finish(b->sample->maps.calls, 0, b->sample->progs.finish);
+}
+
 static bool load_way(struct bpf_engine *b, const struct idle_ranges *idle, const struct way *way)
 {
 	bool loaded;
@@ -558,8 +585,11 @@ static bool load_way(struct bpf_engine *b, const struct idle_ranges *idle, const
 	if (!b->sample)
 		return false;
 	configure_sampler(b->sample, b->base.options, idle, way);
+	b->ticks = choose_program(b->sample, way);
 	loaded = percpu_configure(&b->percpu, b->sample, b->base.options) &&
-		 (!way->by_table || bpf_tables_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
+		 (!way->by_table || bpf_tables_prepare(&b->shards, b->sample)) &&
+		 sample_bpf__load(b->sample) == 0 && register_finish(b, way);
+	b->base.walks = way->by_table && !way->calls;
 	if (loaded && (!way->by_table || open_store(b)))
 		return true;
 	saved = errno;
@@ -731,6 +761,9 @@ static void load_follow(struct bpf_engine *b)
 	struct btf_place tgid = { "task_struct", "tgid", 0 };
 	struct buf why = { 0 };
 
+	if (b->follow_tried)
+		return;
+	b->follow_tried = true;
 	refusal_clear();
 	if (btf_find(BTF_KERNEL, &tgid, 1))
 		b->follow = follow_bpf__open();
@@ -752,6 +785,48 @@ static void load_follow(struct bpf_engine *b)
 	buf_release(&why);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool load_walk(struct engine *e, struct buf *error)
+{
+	struct bpf_engine *b = to_bpf(e);
+	uint64_t before = cpu_ns();
+
+	refusal_clear();
+	e->walks = bpf_tables_load_walk(b->sample);
+	if (!e->walks) {
+		buf_text(error, "user stacks are unwound by the recorder alone: ");
+		diagnose_bpf(errno, error);
+	} else {
+		load_follow(b);
+	}
+	e->late_ns += cpu_ns() - before;
+	return e->walks;
+}
+
+/* Programs of waits and of other events walk by themselves, and stacks that are checked are walked twice. */
+static bool walks_at_once(const struct options *o)
+{
+	return o->off_cpu || o->n_events || o->calls || o->always_copy;
+}
+
+static void begin_walking(struct bpf_engine *b)
+{
+	struct buf why = { 0 };
+
+	if (!b->base.walks && !load_walk(&b->base, &why) && !b->base.options->quiet)
+		cli_warn("%s", buf_cstr(&why));
+	b->base.late_ns = 0; /* this was the start */
+	buf_release(&why);
+}
+
 static void add_languages(struct bpf_engine *b)
 {
 	struct sample_bpf *s = b->sample;
@@ -761,8 +836,8 @@ static void add_languages(struct bpf_engine *b)
 	if (!l)
 		return;
 	s->data->lang_unmet = b->base.options->languages;
-	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ s->progs.sample, s->maps.calls, s->maps.percpu_rings, s->maps.waker, s->rodata->stack_limit, NULL });
-	bpf_lang_finish(s->maps.calls, 0, s->progs.finish);
+	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ b->ticks, s->maps.calls, s->maps.percpu_rings,
+						      s->maps.waker, s->rodata->stack_limit, NULL });
 	if (b->counted)
 		bpf_events_languages(b->counted, l);
 	if (b->offcpu)
@@ -809,8 +884,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		warn_walk(b);
 	if (b->base.by_tables) /* otherwise an exec counts only when its side-band record is read */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
-	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))
+	if (options_targeted(o) && o->n_tids == 0)
 		load_follow(b);
+	if (b->base.by_tables && walks_at_once(o))
+		begin_walking(b);
 	if (!sideband_open(&b->sideband, online, o->memory.sideband)) {
 		diagnose_perf(errno, true, error);
 		close_engine(&b->base);

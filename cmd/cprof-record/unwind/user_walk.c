@@ -6,12 +6,14 @@
 #include "common/base/search.h"
 #include "common/walk/host_walk.h"
 
-enum { STALE_MOST = 256 };
+enum { STALE_MOST = 256,
+       KERNEL_WALKS = 64 }; /* stacks that are finished here before the walk is loaded into the kernel */
 
 #define MILLISECOND 1000000ull
 #define YOUNG (100 * MILLISECOND)
 #define CALM_LEAST (1000 * MILLISECOND)
 #define CALM_MOST (30000 * MILLISECOND)
+#define KERNEL_WALKS_AFTER (3000 * MILLISECOND) /* or this long after the first one */
 
 void user_walk_release(struct user_walk *s)
 {
@@ -80,6 +82,7 @@ void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language)
 	if (p->space.language == language)
 		return;
 	p->space.language = language;
+	s->asked = s->asked || language; /* the program that walks the language goes on where the walk ends */
 	if (p->space.wanted)
 		mark_dirty(s, p);
 }
@@ -350,6 +353,23 @@ static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 }
 
 /*
+ * Loading the walk takes the kernel as long as it takes to finish some 500 stacks here. So it is loaded once
+ * there were enough, and a short recording of a quiet machine does without.
+ */
+static bool is_walking(struct user_walk *s, uint64_t now)
+{
+	if (s->engine->walks || s->tried)
+		return s->engine->walks;
+	if (s->finished == 0 && !s->asked)
+		return false;
+	s->since = s->since ? s->since : now;
+	if (s->finished < KERNEL_WALKS && now - s->since < KERNEL_WALKS_AFTER && !s->asked)
+		return false;
+	s->tried = true;
+	return s->engine->ops->walk(s->engine, &s->complaint);
+}
+
+/*
  * A new child will most often call exec at once, and the program would then take the published mappings of
  * the old image for those of the new one. Until then a child has its parent's mappings.
  */
@@ -358,6 +378,8 @@ void user_walk_publish(struct user_walk *s)
 	uint64_t now = host_mono_ns();
 	size_t n = 0;
 
+	if (s->n == 0 || !is_walking(s, now))
+		return;
 	for (size_t i = 0; i < s->n; i++) {
 		struct proc *p = s->dirty[i];
 

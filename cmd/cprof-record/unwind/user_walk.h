@@ -26,6 +26,8 @@ struct user_walk {
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 	bool said_many;
 	uint64_t finished; /* stacks */
+	uint64_t since;    /* when the first one was known to be finished; 0: none yet */
+	bool asked, tried; /* the walk is wanted in the kernel at once; loading it there was tried */
 	uint64_t late;     /* stacks that were cut because a table was not made in time */
 	bool dont_wait;    /* nothing waits for tables any more */
 };
