@@ -48,26 +48,29 @@ PKG_CONFIG = $(if $(CROSS),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) -x c - -o /dev/null $(LDFLAGS) $(2) 2>/dev/null && echo 1)
 hash = \#
 IBERTY := $(or $(call have,libiberty/demangle.h,-liberty),$(call have,demangle.h,-liberty))
-# Optional: without these there are no inlined frames and lines (libdw), and no names from .gnu_debugdata
-# (liblzma).
+# Optional: without these there are no inlined frames and lines (libdw), and neither names from .gnu_debugdata
+# nor .xz files (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 BZ2 := $(if $(STATIC),$(call have,bzlib.h,-lbz2))
 LZMA := $(call have,lzma.h,-llzma)
 # Optional: it halves the time to read compressed DWARF.
 DEFLATE := $(call have,libdeflate.h,-ldeflate)
-# Optional: without it neither a flame graph's data nor pprof is compressed.
+# Optional: without zlib neither a flame graph's data nor pprof is compressed, and no .gz is read; without
+# libzstd no .zst is.
 ZLIB := $(call have,zlib.h,-lz)
+ZSTD := $(call have,zstd.h,-lzstd)
 # Optional: without these there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian
 # packages it).
 JANSSON := $(call have,jansson.h,-ljansson)
 PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
 LIBS = $(if $(STATIC),-Wl$(comma)--start-group) -lm $(if $(DW),-ldw) $(shell $(PKG_CONFIG) --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
-	$(if $(DEFLATE),-ldeflate) $(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c) \
+	$(if $(DEFLATE),-ldeflate) $(if $(ZLIB),-lz) $(if $(ZSTD),-lzstd) $(if $(JANSSON),-ljansson) \
+	$(if $(PPROF),-lprotobuf-c) \
 	$(if $(STATIC),$(filter-out $(if $(BZ2),,-lbz2),$(shell $(PKG_CONFIG) --static --libs libelf $(if $(DW),libdw))) -Wl$(comma)--end-group)
 DEFS = $(shell $(PKG_CONFIG) --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
 	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(DEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZLIB),-DHAVE_ZLIB) \
-	$(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
+	$(if $(ZSTD),-DHAVE_LIBZSTD) 	$(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
 BPF_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 BPF_DEFS = $(shell $(PKG_CONFIG) --cflags libbpf)
 
@@ -76,7 +79,7 @@ COMMON = $(wildcard common/*/*.c)
 TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof.c cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
 RECORD = $(wildcard cmd/cprof-record/*.c cmd/cprof-record/*/*.c)
 # Sources that the commands share
-SHARED = $(wildcard cmd/shared/*.c cmd/shared/facts/*.c)
+SHARED = $(wildcard cmd/shared/*.c cmd/shared/*/*.c)
 PAGES = $(wildcard man/*.[1-9])
 
 # The shared part that the recorder links

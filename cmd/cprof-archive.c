@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/shared/cli.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
@@ -403,8 +403,9 @@ static void forget_segment(struct pass *p)
 
 static enum status archive_capture(struct archive *a, const char *path)
 {
-	int fd = cli_open(path), got;
-	struct reader *reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path);
+	int fd = operand_open(path), got;
+	struct reader *reader = reader_new(fd, operand_name(path));
+	enum status status;
 	struct pass p = { .n_placed = 1 };
 	struct record r;
 
@@ -422,9 +423,9 @@ static enum status archive_capture(struct archive *a, const char *path)
 	}
 	capture_release(&p.capture);
 	free(p.seen);
-	if (fd != STDIN_FILENO)
-		close(fd);
-	return cli_reader_done(reader, got);
+	status = operand_reader_done(reader, got, fd);
+	operand_close(fd);
+	return status;
 }
 
 static const char *outcome_text(unsigned int outcome)

@@ -2,12 +2,13 @@
  * cprof-dump: prints a stream as text, one record a line; -r makes a stream from such text.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/shared/cli.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/result_file.h"
 #include "common/base/buf.h"
 #include "common/stream/reader.h"
@@ -16,10 +17,11 @@
 
 static enum status dump_stream(const char *path)
 {
-	int fd = cli_open(path);
-	struct reader *r = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path);
+	int fd = operand_open(path);
+	struct reader *r = reader_new(fd, operand_name(path));
 	struct record rec;
 	struct buf line = { 0 };
+	enum status status;
 	int got;
 
 	if (!r)
@@ -37,18 +39,9 @@ static enum status dump_stream(const char *path)
 			cli_stdout_done();
 	}
 	buf_release(&line);
-	if (fd != STDIN_FILENO)
-		close(fd);
-	return cli_reader_done(r, got);
-}
-
-static FILE *open_text(const char *path)
-{
-	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-
-	if (!in)
-		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-	return in;
+	status = operand_reader_done(r, got, fd);
+	operand_close(fd);
+	return status;
 }
 
 /* Writes the record of one line. An invalid line ends the stream; the records before it have been written. */
@@ -78,13 +71,16 @@ static enum status build_line(const char *name, size_t number, char *line, size_
 
 static enum status build_stream(const char *path, struct writer *w)
 {
-	FILE *in = open_text(path);
-	const char *name = in == stdin ? "standard input" : path;
-	enum status status = STATUS_OK;
+	int fd = operand_open(path);
+	FILE *in = fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 0), "r");
+	const char *name = operand_name(path);
+	enum status status = STATUS_OK, closed;
 	char *line = NULL;
 	size_t cap = 0, number = 0;
 	ssize_t n;
 
+	if (!in)
+		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
 	while (status == STATUS_OK && (n = getline(&line, &cap, in)) > 0)
 		status = build_line(name, ++number, line, (size_t)n, w);
 	if (ferror(in))
@@ -94,9 +90,9 @@ static enum status build_stream(const char *path, struct writer *w)
 		status = STATUS_DAMAGED;
 	}
 	free(line);
-	if (in != stdin)
-		fclose(in);
-	return status;
+	fclose(in);
+	closed = operand_close(fd);
+	return closed > status ? closed : status;
 }
 
 int main(int argc, char **argv)

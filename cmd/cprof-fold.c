@@ -11,6 +11,7 @@
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/input.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 #include "common/export/slice_rows.h"
@@ -114,11 +115,6 @@ static void take_option(struct fold *fold, int c)
 	}
 }
 
-static const char *name_of(const char *operand)
-{
-	return strcmp(operand, "-") == 0 ? "standard input" : operand;
-}
-
 /* One line on stderr for an operand whose recorder lost samples. */
 static void warn_losses(const char *path, const struct loaded *l)
 {
@@ -126,7 +122,7 @@ static void warn_losses(const char *path, const struct loaded *l)
 
 	losses_print(&text, &l->totals);
 	if (text.n)
-		cli_warn("%s: %s", name_of(path), buf_cstr(&text));
+		cli_warn("%s: %s", operand_name(path), buf_cstr(&text));
 	buf_release(&text);
 }
 
@@ -313,12 +309,14 @@ static void check_fold(struct fold *fold)
 
 static enum status sorted_done(struct sorted *s, const char *operand)
 {
-	enum status status = s->scan.bad ? STATUS_DAMAGED : STATUS_OK;
+	enum status status = s->scan.bad ? STATUS_DAMAGED : STATUS_OK, closed = operand_close(s->scan.fd);
 
-	if (s->scan.bad)
-		operand_warn_bad(name_of(operand), &s->scan);
+	status = closed > status ? closed : status;
+	if (s->scan.bad && closed == STATUS_OK)
+		operand_warn_bad(operand_name(operand), &s->scan);
 	if (folded_scan_two_columns(&s->scan)) {
-		cli_warn("%s: each line has two counts: this is a comparison, not one profile", name_of(operand));
+		cli_warn("%s: each line has two counts: this is a comparison, not one profile",
+			 operand_name(operand));
 		status = STATUS_DAMAGED;
 	}
 	sorted_release(s);
@@ -331,9 +329,10 @@ static void merge_died(const struct sorted *sources, char **operands, size_t n, 
 	for (size_t i = 0; i < n; i++) {
 		if (sources[i].unsorted)
 			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": stacks are not sorted by their bytes; see --sorted in "
-				"cprof-fold(1)", name_of(operands[i]), sources[i].scan.lines);
+				"cprof-fold(1)", operand_name(operands[i]), sources[i].scan.lines);
 		if (sources[i].error)
-			cli_die(STATUS_SYSTEM, "%s: %s", name_of(operands[i]), strerror(sources[i].error));
+			cli_die(STATUS_SYSTEM, "%s: %s", operand_name(operands[i]),
+				strerror(sources[i].error));
 	}
 	cli_die(STATUS_SYSTEM, "%s", strerror(error));
 }
@@ -341,12 +340,13 @@ static void merge_died(const struct sorted *sources, char **operands, size_t n, 
 static bool open_sorted(const struct fold *fold, struct sorted *s, const char *operand, uint64_t *claimed)
 {
 	uint8_t start[BLOCK_HEAD];
-	int fd = cli_open(operand);
-	struct slice taken = { start, operand_peek(fd, name_of(operand), start, sizeof(start), sizeof(start)) };
+	int fd = operand_open(operand);
+	struct slice taken = { start, 0 };
 
+	taken.n = operand_peek(fd, operand_name(operand), start, sizeof(start), sizeof(start));
 	if (taken.n == sizeof(start) && memcmp(start, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0)
 		cli_die(STATUS_USAGE, "%s: --sorted requires folded text, not a capture: fold it first",
-			name_of(operand));
+			operand_name(operand));
 	return sorted_init(s, fd, taken, fold->p.stack_max, claimed);
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/shared/cli.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "cmd/shared/result_file.h"
 #include "common/capture/capture.h"
@@ -433,18 +433,17 @@ static void pass_nothing(struct pass *p)
 static enum status pass_file(struct pass *p, const char *path, int *got)
 {
 	struct reader_choice choice = { p, is_wanted };
-	int fd = cli_open(path);
+	int fd = operand_open(path);
 	enum status status;
 	struct record r;
 
-	or_die((p->reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path)));
+	or_die((p->reader = reader_new(fd, operand_name(path))));
 	if (p->timed)
 		reader_choose(p->reader, &choice);
 	while ((*got = reader_next(p->reader, &r)) > 0 && pass_record(p, &r))
 		;
-	status = cli_reader_done(p->reader, *got);
-	if (fd != STDIN_FILENO)
-		close(fd);
+	status = operand_reader_done(p->reader, *got, fd);
+	operand_close(fd);
 	return status;
 }
 

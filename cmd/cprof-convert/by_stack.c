@@ -6,7 +6,7 @@
 #include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
-#include "common/export/gzip.h"
+#include "common/compress/gzip.h"
 #include "common/export/pprof.h"
 #include "common/export/slice_rows.h"
 #include "common/select/ends.h"

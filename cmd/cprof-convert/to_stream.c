@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/shared/input.h"
-#include "common/export/gzip.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "common/import/pprof_read.h"
 #include "common/perfscript/script_read.h"
 #include "common/profile/sanitize.h"
@@ -48,11 +48,6 @@ static enum status read_script(const struct input *in, struct writer *w, enum de
 	return status;
 }
 
-static bool is_gzip(struct slice bytes)
-{
-	return bytes.n > 2 && bytes.p[0] == 0x1f && bytes.p[1] == 0x8b;
-}
-
 /* Reads the rest of an operand; the profile is needed as a whole. */
 static void read_all(const struct input *in, struct buf *bytes)
 {
@@ -67,27 +62,6 @@ static void read_all(const struct input *in, struct buf *bytes)
 	if (bytes->failed)
 		cli_no_memory();
 	cli_die(STATUS_DAMAGED, "%s: the profile is larger than 1 GiB", in->name);
-}
-
-/* Decompresses a profile, if it is compressed. Returns false if it is damaged; its beginning may be good. */
-static bool unpack(const struct input *in, struct buf *bytes)
-{
-	struct buf plain = { 0 };
-	bool good;
-
-	if (!is_gzip(buf_view(bytes)))
-		return true;
-	if (!gzip_known())
-		cli_die(STATUS_USAGE, "gzip is not available: built without zlib; decompress %s first",
-			in->name);
-	good = gunzip(buf_view(bytes), PROFILE_MAX, &plain);
-	if (plain.failed)
-		cli_no_memory();
-	if (!good)
-		cli_warn("%s: the gzip file is damaged, cut short or larger than 1 GiB", in->name);
-	buf_release(bytes);
-	*bytes = plain;
-	return good;
 }
 
 static void warn_lost(const char *name, uint64_t n, const char *what)
@@ -131,7 +105,6 @@ static enum status read_profile(const struct input *in, struct writer *w, const 
 	bool good;
 
 	read_all(in, &bytes);
-	good = unpack(in, &bytes);
 	if (!pprof_reader_init(&r, buf_view(&bytes), w))
 		cli_no_memory();
 	if (!pprof_reader_choose(&r, type))
@@ -142,7 +115,7 @@ static enum status read_profile(const struct input *in, struct writer *w, const 
 			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
 		cli_no_memory();
 	}
-	good = good && !r.tables.bad && !r.lost.rows && !r.lost.locations;
+	good = !r.tables.bad && !r.lost.rows && !r.lost.locations;
 	warn_profile(in, &r);
 	if (!r.samples)
 		cli_warn("%s: no samples%s", in->name,
@@ -156,23 +129,22 @@ static enum status read_profile(const struct input *in, struct writer *w, const 
 static enum status read_operand(struct conversion *c, const char *path, struct writer *w, uint64_t *samples)
 {
 	uint8_t start[PEEK];
-	struct input in = { .fd = cli_open(path) };
-	enum status status;
+	struct input in = { .fd = operand_open(path) };
+	enum status status, closed;
 	bool profile;
 
-	in.name = in.fd == STDIN_FILENO ? "standard input" : path;
+	in.name = operand_name(path);
 	in.taken = (struct slice){ start, operand_peek(in.fd, in.name, start, PEEK, PEEK) };
 	profile = c->from == FROM_PPROF ||
-		  (c->from == FROM_GUESSED && (is_gzip(in.taken) || pprof_looks_like(in.taken)));
+		  (c->from == FROM_GUESSED && pprof_looks_like(in.taken));
 	if (profile)
 		status = read_profile(&in, w, c->sample_type, samples);
 	else if (c->sample_type)
 		cli_usage("--sample-type requires a profile of pprof");
 	else
 		status = read_script(&in, w, c->demangle, samples);
-	if (in.fd != STDIN_FILENO)
-		close(in.fd);
-	return status;
+	closed = operand_close(in.fd);
+	return closed > status ? closed : status;
 }
 
 enum status convert_stream(struct conversion *c)

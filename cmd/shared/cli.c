@@ -16,7 +16,6 @@
 
 #include "common/profile/sanitize.h"
 #include "common/select/time_arg.h"
-#include "common/stream/reader.h"
 #include "common/stream/writer.h"
 
 static const struct option_row no_rows[] = { { 0 } };
@@ -217,57 +216,10 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 	return n << shift;
 }
 
-static void ignore_signal(int sig)
-{
-	(void)sig;
-}
-
-static void outlive_interrupt(void)
-{
-	struct sigaction act = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND },
-			 before;
-	struct stat st;
-
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && sigaction(SIGINT, NULL, &before) == 0 &&
-	    before.sa_handler == SIG_DFL)
-		sigaction(SIGINT, &act, NULL);
-}
-
-int cli_open(const char *path)
-{
-	int fd;
-
-	if (strcmp(path, "-") == 0) {
-		outlive_interrupt();
-		if (isatty(STDIN_FILENO))
-			cli_warn("reading standard input, a terminal: name a FILE, or end the text with Ctrl-D");
-		return STDIN_FILENO;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-	return fd;
-}
-
 void cli_refuse_terminal(const char *what)
 {
 	if (isatty(STDOUT_FILENO))
 		cli_usage("standard output is a terminal: %s, send it to a file (-o FILE) or a pipe", what);
-}
-
-enum status cli_reader_done(struct reader *r, int got)
-{
-	enum status status = STATUS_OK;
-
-	if (got < 0) {
-		status = reader_refused(r) ? STATUS_DAMAGED : STATUS_SYSTEM;
-		cli_warn("%s", reader_error(r));
-	} else if (reader_damage(r)) {
-		status = STATUS_DAMAGED;
-		cli_warn("%s", reader_damage(r));
-	}
-	reader_free(r);
-	return status;
 }
 
 void cli_writer_done(struct writer *w)

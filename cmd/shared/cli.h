@@ -12,7 +12,6 @@
 
 #include "cmd/shared/command_line.h"
 
-struct reader;
 struct time_arg;
 struct writer;
 
@@ -75,22 +74,11 @@ void cli_window(const struct time_arg *from, const struct time_arg *to);
 const char *cli_directory(const char *option, const char *path);
 
 /*
- * Opens an operand for reading and returns its descriptor; "-" is standard input. Exits with status 1 on
- * failure. If standard input is a pipe, the first Ctrl-C is left to the recorder that feeds the pipe, because
- * the samples recorded so far are still to be read.
- */
-int cli_open(const char *path);
-/*
  * Refuses (usage error) to write to a terminal on stdout. what: the reason, as "a capture is binary".
  */
 void cli_refuse_terminal(const char *what);
 /* Sets the name of standard output for messages, if it is a file. */
 void cli_name_output(const char *name);
-/*
- * Call it after the last record; got is the last result of reader_next. Reports damage or the error, frees
- * the reader and returns the status to end with.
- */
-enum status cli_reader_done(struct reader *r, int got);
 /* Flush and close the stream or stdout. Exit with status 1 if a byte could not be written. */
 void cli_writer_done(struct writer *w);
 void cli_stdout_done(void);

@@ -7,6 +7,7 @@
 
 #include "cmd/shared/keys.h"
 #include "cmd/shared/naming.h"
+#include "cmd/shared/operands/operand_file.h"
 #include "common/base/intern.h"
 #include "common/blame/blame.h"
 #include "common/import/pprof_parse.h"
@@ -176,7 +177,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 		naming_hint(f, name, &sums);
 	f->samples += totals.samples;
 	f->passed += sums.samples;
-	return cli_reader_done(r, got);
+	return operand_reader_done(r, got, fd);
 }
 
 /* Returns the option that folded text cannot answer, or NULL. */
@@ -244,9 +245,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 			     struct profile *p, unsigned int side, struct loaded *sum)
 {
 	bool keyed = f->shape.by.roots > 0 && (view_shows_frames(&f->view) || f->shape.by.roots > 1);
-	enum status status = STATUS_OK;
 	struct profile own = { 0 };
 	struct folded_reader r;
+	enum status status;
 
 	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
 	if (needs_capture(f))
@@ -271,11 +272,12 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.context = f->context;
 	if (folded_read(&r) < 0)
 		operand_lines_died(f->lines && f->lines->no_file ? f->lines : &r.held_lines, name);
-	if (r.two_columns) {
+	status = operand_check(fd); /* if it was cut short, so is the last line */
+	if (status == STATUS_OK && r.two_columns) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
 			 "this is a comparison, not one profile", name);
-	} else if (r.scan.bad) {
+	} else if (status == STATUS_OK && r.scan.bad) {
 		status = STATUS_DAMAGED;
 		operand_warn_bad(name, &r.scan);
 	}
@@ -292,35 +294,19 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	return status;
 }
 
-size_t operand_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
-{
-	size_t n = 0;
-
-	while (n < enough) {
-		ssize_t got = read(fd, to + n, size - n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
-		if (got == 0)
-			break;
-		n += (size_t)got;
-	}
-	return n;
-}
-
 enum status operand_read(struct filters *f, const char *path, const struct operand_taker *t, struct profile *p,
 			 unsigned int side, struct loaded *sum)
 {
 	struct naming naming;
 	int fd = naming_open(&naming, f, path);
-	const char *name = fd == STDIN_FILENO ? "standard input" : path;
+	const char *name = operand_name(path);
 	uint8_t start[PEEK];
 	struct slice taken = { start, operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
-	enum status status = STATUS_OK;
+	enum status status = taken.n ? STATUS_OK : operand_check(fd), closed;
 
-	if (taken.n == 0 && !needs_capture(f) && !keys_need_capture(&f->view)) {
+	if (status != STATUS_OK) {
+		; /* a compressed file without content */
+	} else if (taken.n == 0 && !needs_capture(f) && !keys_need_capture(&f->view)) {
 		cli_warn("%s: empty input, no sample in it", name);
 		sum->empty++;
 	} else if (folded_is_markup(taken)) {
@@ -337,8 +323,8 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	} else {
 		status = load_stream(f, fd, name, taken, t, sum);
 	}
-	naming_close(&naming, fd);
-	return status;
+	closed = naming_close(&naming, fd);
+	return closed > status ? closed : status;
 }
 
 /* Reading captures into a profile. */
@@ -469,7 +455,7 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
 {
 	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f,
 				.about = &sum->about,
-				.name = strcmp(path, "-") == 0 ? "standard input" : path };
+				.name = operand_name(path) };
 	struct operand_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;

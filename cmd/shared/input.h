@@ -16,6 +16,8 @@
 #include "common/folded/folded.h"
 #include "common/gather/gather.h"
 
+struct reader;
+
 /* The results of reading, summed over operands. All zero to begin with. */
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
@@ -74,10 +76,5 @@ void operand_warn_bad(const char *name, const struct folded_scan *s);
  * The message names the directory of temporary files if one of those failed.
  */
 void operand_lines_died(const struct stack_sums *l, const char *name) __attribute__((noreturn));
-/*
- * Reads the first bytes of an input, at most size, so that its kind can be recognized. Returns after enough
- * bytes or at the end of the input. Exits if reading fails.
- */
-size_t operand_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/sibling.h"
 #include "common/locate/identity.h"
 #include "common/stream/block.h"
@@ -47,24 +48,34 @@ static bool lacks_names(struct reader *r)
 	return samples;
 }
 
-/* Whether the file is a capture without names, of this machine. Leaves the file at its beginning. */
-static bool is_unnamed(int fd, const char *path)
+/*
+ * Whether the operand is a file with a capture without names, of this machine. Leaves it at its beginning:
+ * one that is being decompressed is opened again.
+ */
+static bool is_unnamed(int *fd, const char *path)
 {
+	bool plain = lseek(*fd, 0, SEEK_CUR) >= 0, unnamed = false;
 	uint8_t start[BLOCK_SYNC_BYTES];
-	struct reader *r;
+	struct slice taken = { start, 0 };
 	struct stat st;
-	bool unnamed;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    pread(fd, start, sizeof(start), 0) != sizeof(start) ||
-	    memcmp(start, BLOCK_SYNC, sizeof(start)) != 0)
+	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
-	r = reader_new(fd, path);
-	if (!r)
-		cli_no_memory();
-	unnamed = lacks_names(r);
-	reader_free(r);
-	return lseek(fd, 0, SEEK_SET) == 0 && unnamed;
+	taken.n = operand_peek(*fd, path, start, sizeof(start), sizeof(start));
+	if (taken.n == sizeof(start) && memcmp(start, BLOCK_SYNC, sizeof(start)) == 0) {
+		struct reader *r = reader_new(*fd, path);
+
+		if (!r)
+			cli_no_memory();
+		reader_unread(r, taken);
+		unnamed = lacks_names(r);
+		reader_free(r);
+	}
+	if (plain)
+		return lseek(*fd, 0, SEEK_SET) == 0 && unnamed;
+	operand_drop(*fd);
+	*fd = operand_open(path);
+	return unnamed;
 }
 
 /* The messages of cprof-sym are left out: the view has its own counts of frames without a name. */
@@ -120,33 +131,33 @@ static bool wants_names(const struct filters *f)
 
 int naming_open(struct naming *n, const struct filters *f, const char *path)
 {
-	int fd = cli_open(path), named;
+	int fd = operand_open(path), named;
 
 	*n = (struct naming){ 0 };
-	if (!f->names || f->watch || !wants_names(f) || fd == STDIN_FILENO || !is_unnamed(fd, path))
+	if (!f->names || f->watch || !wants_names(f) || !is_unnamed(&fd, path))
 		return fd;
 	named = start_sym(n, &f->view, fd);
 	if (named < 0) {
 		lseek(fd, 0, SEEK_SET);
 		return fd;
 	}
-	close(fd);
+	operand_pass(fd, named);
 	cli_warn("%s: no names: read through cprof-sym (--no-names prevents it)", path);
 	return named;
 }
 
-void naming_close(struct naming *n, int fd)
+enum status naming_close(struct naming *n, int fd)
 {
+	enum status closed = operand_close(fd);
 	int status = 0;
 
-	if (fd != STDIN_FILENO)
-		close(fd);
 	if (!n->pid)
-		return;
+		return closed;
 	while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SYSTEM)
 		cli_warn("cprof-sym failed: some names may be missing");
+	return closed;
 }
 
 void naming_hint(const struct filters *f, const char *name, const struct gather_sums *sums)

@@ -2,7 +2,7 @@
  * Adds names to a capture that has none while it is read, by cprof-sym, if it was made on this machine.
  *
  *	struct naming naming;
- *	int fd = naming_open(&naming, f, path);	// instead of cli_open
+ *	int fd = naming_open(&naming, f, path);	// instead of operand_open
  *
  *	...read fd...
  *	naming_close(&naming, fd);
@@ -20,12 +20,12 @@ struct naming {
 };
 
 /*
- * Opens an operand as cli_open does. If f->names is set and the operand is a file with a capture of this
- * machine without names, returns the output of cprof-sym, and says so.
+ * Opens an operand as operand_open does. If f->names is set and the operand is a file with a capture of
+ * this machine without names, returns the output of cprof-sym, and says so.
  */
 int naming_open(struct naming *n, const struct filters *f, const char *path);
-/* Closes the descriptor unless it is standard input. Warns if cprof-sym failed. */
-void naming_close(struct naming *n, int fd);
+/* Closes the descriptor as operand_close does, and returns its status. Warns if cprof-sym failed. */
+enum status naming_close(struct naming *n, int fd);
 /* Warns of a capture that has files and no name for its frames. sums: those of this capture. */
 void naming_hint(const struct filters *f, const char *name, const struct gather_sums *sums);
 

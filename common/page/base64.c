@@ -1,6 +1,6 @@
 #include "common/page/base64.h"
 
-#include "common/export/gzip.h"
+#include "common/compress/gzip.h"
 
 void base64_base64(struct buf *out, struct slice bytes)
 {

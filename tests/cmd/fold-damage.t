@@ -77,11 +77,11 @@ for c in fold top diff 'diff --folded'; do
 done
 
 # Not input at all: one sentence, and no table that looks like a result.
-echo x | gzip >"$tmp/gz"
+echo x | gzip | head -c 10 >"$tmp/gz"
 printf 'This is a letter.\n' >"$tmp/letter"
 for c in fold top diff 'diff --folded'; do
 	for f in "$BIN/cprof-fold:an ELF file, not a cprof stream" "$tmp/a.txt:convert it with cprof-dump -r" \
-		"$tmp/gz:gzip" "$tmp/letter:this is not folded text"; do
+		"$tmp/gz:the gzip file is cut short" "$tmp/letter:this is not folded text"; do
 		status "cprof-$c ${f##*/}" 3 cprof-$c "${f%%:*}" "${f%%:*}"
 		is "  prints nothing" "$(cat "$tmp/out")" ""
 		like "  but a sentence" "$(cat "$tmp/err")" "${f#*:}"

@@ -93,7 +93,7 @@ status "again" 0 "$load" idle.bin "cut's.bin" last.bin
 is "  all are there already" "$(cat err)" "load: idle.bin is there already
 load: cut's.bin is there already
 load: last.bin is there already"
-mkdir other && cp gamma.bin other/twice.bin && cp beta.bin twice.bin && gzip -k beta.bin
+mkdir other && cp gamma.bin other/twice.bin && cp beta.bin twice.bin && gzip -c beta.bin | gzip >beta.bin.gz
 status "what is no capture, a capture, and one of the same name" 1 "$load" beta.bin.gz none.bin twice.bin other/twice.bin
 is "  of which the first is loaded" "$(cat err)" "rows: cprof-sym: beta.bin.gz: compressed with gzip: decompress it first
 rows: cprof-sym: none.bin: No such file or directory

@@ -29,7 +29,8 @@ status "a capture that is not there" 1 "$fold" "$tmp/none.bin"
 
 # Bad input shows in the status, and does not affect the rest.
 cd "$tmp" || exit 1
-cp "host 1.bin" one.bin; gzip -k one.bin; head -c 9000 "host 2.bin" >cut.bin; tail -c +3 "host 3.bin" >headless.bin; : >none.written; mkdir folder
+cp "host 1.bin" one.bin; gzip -c one.bin | gzip >one.bin.gz
+head -c 9000 "host 2.bin" >cut.bin; tail -c +3 "host 3.bin" >headless.bin; : >none.written; mkdir folder
 folded() { for f; do cprof-sym "$f" 2>/dev/null; done | cprof-fold 2>/dev/null >want; }
 folded one.bin
 for odd in one.bin.gz no.bin folder; do

@@ -72,7 +72,8 @@ if command -v sqlite3 >/dev/null; then
 
 	# Missing files, files that are not captures, and idle captures do not affect the rest; one name
 	# is one capture.
-	gzip -k one.bin; head -c 600 two.bin >cut.bin; sed '/^sample /d; s/samples=.*/samples=0/' <<X | cprof-dump -r >idle.bin
+	gzip -c one.bin | gzip >one.bin.gz; head -c 600 two.bin >cut.bin
+	sed '/^sample /d; s/samples=.*/samples=0/' <<X | cprof-dump -r >idle.bin
 $(cprof-dump alpha.bin)
 X
 	mkdir -p other && cp two.bin other/one.bin

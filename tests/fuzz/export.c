@@ -7,7 +7,7 @@
  */
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
-#include "common/export/gzip.h"
+#include "common/compress/gzip.h"
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 #include "common/export/speedscope.h"

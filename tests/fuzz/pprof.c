@@ -6,7 +6,7 @@
  *	fuzz-pprof [-m N] FILE ...					replays, and N changed copies too
  */
 #include "common/capture/capture.h"
-#include "common/export/gzip.h"
+#include "common/compress/unpack.h"
 #include "common/import/pprof_read.h"
 #include "common/stream/reader.h"
 
@@ -65,8 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	struct buf plain = { 0 };
 
 	pprof_looks_like(bytes);
-	if (n > 2 && p[0] == 0x1f && p[1] == 0x8b) {
-		gunzip(bytes, UNPACKED_MAX, &plain);
+	if (packing_of(bytes) == PACKED_GZIP) {
+		unpack_whole(PACKED_GZIP, bytes, UNPACKED_MAX, &plain);
 		bytes = buf_view(&plain);
 	}
 	read_profile(bytes);

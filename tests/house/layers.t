@@ -5,7 +5,7 @@
 cd "$top" || exit 1
 
 # The floors, lowest first; those of the recorder carry main.c and the files beside it.
-common_rooms="base stream capture elf dwarf go unwind lang python ruby hotspot javascript walk jit locate resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
+common_rooms="base compress stream capture elf dwarf go unwind lang python ruby hotspot javascript walk jit locate resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
 record_rooms="host helper config source output process unwind lang encode"
 
 # includes FILE...: the project's own headers, "file: header"
@@ -46,7 +46,9 @@ is "the recorder includes only downward" \
 	"$(includes cmd/cprof-record/*.[ch] cmd/cprof-record/*/*.[ch] | grep ': cmd/cprof-record/' | upward cmd/cprof-record "$record_rooms")" ""
 is "bpf/ includes only itself, the walk and the layout of interpreters" \
 	"$(includes bpf/*.[ch] bpf/*/*.[ch] | grep -Ev ': (bpf/|common/unwind/rule\.h|common/walk/|common/lang/[a-z]+\.h)')" ""
-is "a command of one file includes cmd/shared/ and common/" "$(includes cmd/*.c cmd/shared/*.[ch] cmd/shared/facts/*.[ch] | grep -Ev ': (cmd/shared/([a-z]+/)?[a-z_]+\.h|common/.*)$')" ""
+is "a command of one file includes cmd/shared/ and common/" \
+	"$(includes cmd/*.c cmd/shared/*.[ch] cmd/shared/*/*.[ch] |
+	grep -Ev ': (cmd/shared/([a-z]+/)?[a-z_]+\.h|common/.*)$')" ""
 for d in cmd/cprof-*/; do
 	is "$d includes its own, cmd/shared/ and common/" \
 		"$(includes "$d"*.[ch] $(find "$d" -mindepth 2 -name '*.[ch]') | grep -Ev ": ($d([a-z]+/)?[a-z_]+\\.h|cmd/shared/([a-z]+/)?[a-z_]+\\.h|common/.*|bpf/.*)\$")" ""
@@ -85,13 +87,14 @@ system() { grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$1>" $2 2>/de
 all=$(find cmd common -name '*.[ch]')
 is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | tr ' ' '\n' | grep -v -e '^cmd/cprof-record' -e '^$')" ""
 is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
-is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
+is "liblzma is in the room that compresses" "$(system 'lzma\.h' "$all")" "common/compress "
 is "libelf gets files from bounds.c alone" "$(grep -lE '\<(elf_begin|elf_memory|elf_clone|dwarf_begin|dwfl_begin) ?\(' $all)" "common/elf/bounds.c"
 is "libdeflate is in the DWARF room" "$(system 'libdeflate\.h' "$all")" "common/dwarf "
 is "libdw is in the DWARF room" "$(system '(elfutils/(libdw|libdwelf|libdwfl)|dwarf)\.h' "$all")" "common/dwarf "
 is "jansson is in the export room" "$(system 'jansson\.h' "$all")" "common/export "
 is "protobuf-c is in the export room" "$(system '(protobuf-c/.*|profile\.pb-c)\.h' "$all")" "common/export "
-is "zlib is in the export room" "$(system 'zlib\.h' "$all")" "common/export "
+is "zlib is in the room that compresses" "$(system 'zlib\.h' "$all")" "common/compress "
+is "libzstd is in the room that compresses" "$(system 'zstd\.h' "$all")" "common/compress "
 is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
 
 # Libraries return: no printing, no exiting.

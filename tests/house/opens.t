@@ -7,10 +7,10 @@ cd "$top" || exit 1
 
 # FILE CALLS REASON
 cat >"$tmp/allowed" <<'END'
-cmd/shared/cli.c 2 /dev/null; the operand that the user named
+cmd/shared/cli.c 1 /dev/null
+cmd/shared/operands/operand_file.c 1 the operand that the user named
 cmd/shared/result_file.c 1 the file of -o that the user named
 cmd/shared/naming.c 1 /dev/null
-cmd/cprof-dump.c 1 the text that the user named
 cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kernel's

@@ -1,6 +1,5 @@
-#include "common/export/gzip.h"
+#include "common/compress/gzip.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #ifdef HAVE_ZLIB
@@ -26,7 +25,9 @@ struct gzip *gzip_new(void)
 {
 	struct gzip *z = calloc(1, sizeof(*z));
 
-	/* At the fastest level a profile shrinks to a fifth; a tenth less would take three times as long. */
+	/*
+	 * At the fastest level a profile shrinks to a fifth; a tenth less would take three times as long.
+	 */
 	if (z && deflateInit2(&z->z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		return NULL;
@@ -68,21 +69,6 @@ static void run_deflate(struct gzip *z, int flush, struct buf *out)
 	}
 }
 
-bool gunzip(struct slice bytes, size_t most, struct buf *out)
-{
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p, .avail_in = (uInt)bytes.n };
-	int got = bytes.n > UINT_MAX ? Z_DATA_ERROR : inflateInit2(&z, WINDOW);
-
-	while (got == Z_OK && out->n < most && buf_reserve(out, ROOM)) {
-		z.next_out = out->p + out->n;
-		z.avail_out = ROOM;
-		got = inflate(&z, Z_NO_FLUSH);
-		out->n += ROOM - z.avail_out;
-	}
-	inflateEnd(&z);
-	return got == Z_STREAM_END;
-}
-
 void gzip_add(struct gzip *z, struct slice bytes, struct buf *out)
 {
 	enum { MOST = 1 << 30 };
@@ -116,14 +102,6 @@ void gzip_free(struct gzip *z)
 struct gzip {
 	char none;
 };
-
-bool gunzip(struct slice bytes, size_t most, struct buf *out)
-{
-	(void)bytes;
-	(void)most;
-	(void)out;
-	return false;
-}
 
 bool gzip_known(void)
 {

@@ -1,5 +1,5 @@
 /*
- * gzip compression by zlib, in one pass.
+ * gzip compression by zlib, in one pass; unpack.h decompresses.
  *
  *	struct gzip *z = gzip_new();
  *
@@ -11,8 +11,8 @@
  * The header has no time and no name, so the same bytes give the same output. Failures set out.failed.
  * Without the library (HAVE_ZLIB) gzip_known is false, and bytes pass unchanged.
  */
-#ifndef CPROF_EXPORT_GZIP_H
-#define CPROF_EXPORT_GZIP_H
+#ifndef CPROF_COMPRESS_GZIP_H
+#define CPROF_COMPRESS_GZIP_H
 
 #include "common/base/buf.h"
 
@@ -33,10 +33,5 @@ void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out);
 void gzip_add(struct gzip *z, struct slice bytes, struct buf *out);
 void gzip_end(struct gzip *z, struct buf *out);
 void gzip_free(struct gzip *z);
-/*
- * Decompresses a file of fewer than 4 GiB and appends it to out. Returns false if it is damaged or cut, larger
- * than most, or if memory is short; out then has what could be read.
- */
-bool gunzip(struct slice bytes, size_t most, struct buf *out);
 
 #endif
