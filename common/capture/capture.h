@@ -52,6 +52,8 @@ struct capture_process {
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
 	uint64_t epoch;     /* the current epoch; 0: the first */
 	uint32_t epoch_seq; /* unique for each epoch of each process */
+	/* threads that had a CPU at its samples, from here on: its own, and its control group's */
+	uint32_t running, group_running;
 	uint64_t sampled, moves; /* number of samples; places of its frames besides each frame's first */
 	struct maps maps;
 	struct maps jitted; /* JIT-compiled code; file is the epoch_seq of the newest record about it */

@@ -27,6 +27,8 @@ const char *process_apply(struct capture *c, const struct record_process *r)
 		.parent = parent ? (uint32_t)r->parent : 0,
 		.cgroup = parent ? parent->cgroup : 0,
 		.epoch_seq = ++c->epoch_count,
+		.running = 1,
+		.group_running = 1,
 	};
 	if (parent && r->via == VIA_FORK)
 		maps_copy(&p->maps, &parent->maps);
@@ -133,4 +135,18 @@ const char *woken_apply(struct capture *c, const struct record_woken *r)
 		return "the stack of a waking that is not the waker's";
 	return process && r->user >= NODE_FIRST ?
 		       locations_give(c, &c->processes[process], (uint32_t)r->user, r->time) : NULL;
+}
+
+const char *parallel_apply(struct capture *c, const struct record_parallel *r)
+{
+	struct capture_process *p;
+
+	if (!DEFINED(c, processes, r->process))
+		return "the parallelism of an undefined process";
+	if (!r->running || r->running > UINT32_MAX || !r->group_running || r->group_running > UINT32_MAX)
+		return "a parallelism of no threads, or of too many";
+	p = &c->processes[r->process];
+	p->running = (uint32_t)r->running;
+	p->group_running = (uint32_t)r->group_running;
+	return NULL;
 }

@@ -239,6 +239,10 @@ static const struct field lock_fields[] = {
 	X("address", lock.address),
 };
 
+static const struct field parallel_fields[] = {
+	TIME("time", parallel.time), U("process", parallel.process), U("running", parallel.running),
+	U("group", parallel.group_running),
+};
 static const struct field left_out_fields[] = {
 	TIME("first", left_out.first), U("event", left_out.event),   U("thread", left_out.thread),
 	U("samples", left_out.samples), U("weight", left_out.weight), TIME("last", left_out.last),
@@ -281,7 +285,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
-	ROW(RAN, ran),         ROW(LOCK, lock),
+	ROW(RAN, ran),         ROW(PARALLEL, parallel), ROW(LOCK, lock),
 	[RECORD_WOKEN] = { "woken", woken_fields, COUNT(woken_fields), 6, true },
 	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
 	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),

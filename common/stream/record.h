@@ -59,7 +59,7 @@ enum record_type {
 	RECORD_RAN = 49,
 	RECORD_LEFT_OUT = 50,
 	RECORD_WOKEN = 51,
-	/* 52: parallelism of processes. */
+	RECORD_PARALLEL = 52,
 	RECORD_LOCK = 53,
 	RECORD_TYPES,
 };
@@ -283,6 +283,7 @@ struct record_meta {
 
 /* The header key for how far waits reach back (segment_extent.h), and the prefix of wait events' names. */
 #define META_WAITS_SINCE "waits-since-monotonic-ns"
+#define META_PARALLELISM "parallelism" /* "process,group": there are PARALLEL records */
 #define EVENT_OFF_CPU "off-cpu:"
 
 struct record_event {
@@ -426,6 +427,14 @@ struct record_lock {
 };
 
 /*
+ * From here on, samples of the process were taken while this number of its threads had a CPU, and of the
+ * threads of its control group. Before the first record of a process both are 1.
+ */
+struct record_parallel {
+	uint64_t time, process, running, group_running;
+};
+
+/*
  * Samples that a filter left out here because they are outside the time window. The first sample of an epoch
  * of a process has a record of its own, with its thread, because the names of epochs depend on it. The other
  * samples share a record, with thread 0.
@@ -553,6 +562,7 @@ struct record {
 		struct record_ran ran;
 		struct record_woken woken;
 		struct record_lock lock;
+		struct record_parallel parallel;
 		struct record_left_out left_out;
 		struct record_script script;
 		struct record_function function;
