@@ -65,7 +65,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
 	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
-	FILTER_ROWS,
+	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_LOOKS, FLAME_TITLE, "title", "TEXT", "title" },
 	{ OPTIONS_LOOKS, FLAME_SUBTITLE, "subtitle", "TEXT", "second line of the title" },
@@ -324,6 +324,8 @@ static void check_flame(struct settings *s, struct filters *f, char **names, int
 		cli_usage("--source-dir requires --source");
 	if (s->source && (s->svg || s->diff))
 		cli_usage("--source and %s are mutually exclusive", s->svg ? "-o svg" : "--diff");
+	if (s->source && f->view.latency)
+		cli_usage("--source and --weight latency are mutually exclusive");
 	if (s->heatmap && s->svg)
 		cli_usage("--heatmap and -o svg are mutually exclusive");
 	if (s->heatmap && s->diff)
@@ -541,7 +543,7 @@ int main(int argc, char **argv)
 	static char *standard_input[] = { (char *)"-", NULL };
 	struct settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
-	struct filters f = { .view.annotate = true, .names = true, .hints = true };
+	struct filters f = { .view.annotate = true, .names = true, .hints = true, .has_latency = true };
 	struct symbol_files files = { 0 };
 	struct line_input lines;
 	enum status status;

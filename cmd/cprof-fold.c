@@ -30,7 +30,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, 't', "with-tid", NULL, "begin stacks with comm-pid/tid" },
 	{ OPTIONS_VIEW, FOLD_CONTAINER, "container", NULL, "begin stacks with the container" },
 	{ OPTIONS_VIEW, FOLD_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
-	FILTER_ROWS,
+	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_FRAMES, 'a', "annotate", NULL, "mark frames: _[k] kernel, _[j] JIT, _[i] inlined" },
 	{ OPTIONS_FRAMES, 'd', "delimiter", NULL, "a frame - between user and kernel stack" },
@@ -400,7 +400,10 @@ static enum status fold_any(struct fold *fold, char **operands)
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct fold fold = { .f.names = true, .f.hints = true, .s.budget = (size_t)BUDGET_MIB << 20 };
+	struct fold fold = { .f.names = true,
+			     .f.hints = true,
+			     .f.has_latency = true,
+			     .s.budget = (size_t)BUDGET_MIB << 20 };
 	char **operands = standard_input;
 	enum status status;
 	int c;

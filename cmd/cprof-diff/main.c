@@ -23,7 +23,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, DIFF_BEFORE, "before", "FILE", "an operand of the first side" },
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
 	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
-	FILTER_ROWS,
+	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md|FILE", "table, rows for programs, brief, or a file" },
 	{ OPTIONS_OUTPUT, DIFF_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
@@ -152,7 +152,7 @@ static void release_all(struct diff_findings *o, struct diff_settings *s, struct
 int main(int argc, char **argv)
 {
 	struct diff_settings s = { .rows = ROWS, .fail_above = -1 };
-	struct filters f = { .view.no_ids = true, .names = true };
+	struct filters f = { .view.no_ids = true, .names = true, .has_latency = true };
 	size_t after = sides_dashes(argc, argv);
 	char **arguments = brief_arguments(argc, argv);
 	struct diff_findings o = { 0 };

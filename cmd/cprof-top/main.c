@@ -32,7 +32,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_MIN_SHARE, "min-share", "PERCENT", "combine lighter siblings of the tree (0.5)" },
 	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
 	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
-	FILTER_ROWS,
+	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md|FILE", "rows for programs, a brief, or a file" },
 	{ OPTIONS_OUTPUT, TOP_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
@@ -178,6 +178,8 @@ static void check_top(const struct settings *s, const struct filters *f, char *c
 		cli_usage("-w and %s are mutually exclusive", filters_blame(f));
 	if (f->view.blame && f->view.blame != BLAME_CULPRITS && s->views.intervals)
 		cli_usage("--ci and %s are mutually exclusive", filters_blame(f));
+	if (f->view.latency && s->views.intervals)
+		cli_usage("--ci and --weight latency are mutually exclusive");
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])
@@ -253,7 +255,7 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
-	struct filters f = { .names = true, .hints = true };
+	struct filters f = { .names = true, .hints = true, .has_latency = true };
 	struct loaded l = { 0 };
 	struct reasons reasons, states;
 	enum status status;
@@ -272,6 +274,7 @@ int main(int argc, char **argv)
 	f.tells_modules = true;
 	filters_check(&f);
 	check_top(&s, &f, argv + optind);
+	f.cpu_beside = s.views.cpu = f.view.latency && !s.seconds && s.views.shape == SHAPE_TABLE;
 	result_open(argv + optind);
 	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
 	s.brief.arguments = arguments + 1;

@@ -131,6 +131,14 @@ static void put_weight(struct writing *w, uint64_t weight)
 	}
 }
 
+static void put_cpu(struct writing *w, uint64_t weight)
+{
+	if (!w->v->cpu)
+		return;
+	rows_count(&w->rows, weight);
+	rows_number(&w->rows, header_percent(weight, w->v->profile->total[1]));
+}
+
 static void put_text(struct writing *w, struct buf *text)
 {
 	if (text->failed)
@@ -179,18 +187,22 @@ static void table_rows(struct writing *w)
 	static const char *const plain[] = { "name", "flat", "flat_percent", "cum", "cum_percent", NULL };
 	static const char *const intervals[] = { "name", "flat", "flat_percent", "flat_low", "flat_high",
 						 "cum", "cum_percent", "cum_low", "cum_high", NULL };
+	static const char *const cpu[] = { "name", "flat", "flat_percent", "cpu_flat", "cpu_flat_percent",
+					   "cum", "cum_percent", "cpu_cum", "cpu_cum_percent", NULL };
 	const char *columns[VIEW_KEYS + sizeof(intervals) / sizeof(intervals[0])];
 	struct table t;
 	size_t n;
 
 	views_table(w->v, &t);
 	n = views_shown(w->v, t.n);
-	name_columns(w->v->view, w->v->intervals ? intervals : plain, columns);
+	name_columns(w->v->view, w->v->cpu ? cpu : w->v->intervals ? intervals : plain, columns);
 	begin_writing(w, columns, n, t.n);
 	for (size_t i = 0; i < n; i++) {
 		put_keys(w, t.rows[i].label);
 		put_weight(w, t.rows[i].flat[0]);
+		put_cpu(w, t.rows[i].flat[1]);
 		put_weight(w, t.rows[i].cum[0]);
+		put_cpu(w, t.rows[i].cum[1]);
 		flush_rows(w);
 	}
 	end_writing(w);

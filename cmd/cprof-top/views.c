@@ -210,9 +210,17 @@ static void put_keys(const struct views *v, struct key_columns *c, uint32_t labe
 	buf_byte(out, '\n');
 }
 
+/* The share of the CPU time, beside that of the latency. */
+static void put_cpu(const struct views *v, struct buf *out, uint64_t weight)
+{
+	if (v->cpu)
+		buf_printf(out, " %6.2f%%", header_percent(weight, v->profile->total[1]));
+}
+
 static void table_text(const struct views *v, struct buf *out)
 {
-	const char *of = v->intervals ? "          (95%)" : "", *gap = v->intervals ? " " : "";
+	const char *of = v->intervals ? "          (95%)" : v->cpu ? "   cpu%" : "";
+	const char *gap = v->intervals || v->cpu ? " " : "";
 	struct key_columns columns = { 0 };
 	uint64_t sum = 0;
 	struct table t;
@@ -233,10 +241,12 @@ static void table_text(const struct views *v, struct buf *out)
 		put_weight(v, out, row->flat[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->flat[0]));
 		put_interval(v, out, row->flat[0]);
+		put_cpu(v, out, row->flat[1]);
 		buf_printf(out, " %6.2f%% ", percent_of_total(v, sum));
 		put_weight(v, out, row->cum[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->cum[0]));
 		put_interval(v, out, row->cum[0]);
+		put_cpu(v, out, row->cum[1]);
 		put_keys(v, &columns, row->label, out);
 	}
 	buf_release(&columns.text);

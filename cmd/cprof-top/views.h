@@ -25,6 +25,7 @@ struct views {
 	bool cum;            /* sort a table, and the functions of SHAPE_PEEK, by cum */
 	bool verbose;        /* the header has all lines */
 	bool intervals;      /* show 95 % intervals beside the shares of a table */
+	bool cpu;            /* a table of latency: side 1 has the CPU time, whose shares are shown, too */
 	bool modules;        /* show the module of each function */
 	const struct view_names *names; /* set inside views_text and views_rows */
 	double samples;      /* number of samples for the intervals, if weights are not counts */

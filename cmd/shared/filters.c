@@ -94,8 +94,16 @@ static void set_expression(struct filters *f, size_t which, const char *text)
 
 static void set_weight(struct filters *f, const char *text)
 {
+	f->weighed = true;
 	f->view.ones = strcmp(text, "samples") == 0;
-	if (f->view.ones)
+	f->view.latency = strcmp(text, "latency") == 0		  ? LATENCY_PROCESS
+			  : strcmp(text, "latency=container") == 0 ? LATENCY_GROUP
+								   : LATENCY_NOT;
+	if (f->view.latency && !f->has_latency)
+		cli_invalid("--weight", text);
+	if (f->view.latency)
+		f->view.weight = WEIGHT_NS;
+	else if (f->view.ones)
 		f->view.weight = WEIGHT_SAMPLES;
 	else if (strcmp(text, "ns") == 0)
 		f->view.weight = WEIGHT_NS;
@@ -295,7 +303,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
-		f->weighed = true;
+		return true;
+	case FILTER_LATENCY:
+		set_weight(f, "latency");
 		return true;
 	case FILTER_EVENT:
 		add_events(f, argument);
@@ -312,6 +322,14 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	}
 }
 
+/* Only samples of CPU time know how many threads ran. */
+static void check_latency(const struct filters *f)
+{
+	if (f->view.wall || f->view.n_events)
+		cli_usage("--weight latency and %s are mutually exclusive",
+			  f->view.blame ? filters_blame(f) : f->view.wall ? "--wall" : "--event");
+}
+
 void filters_check(struct filters *f)
 {
 	const struct view *v = &f->view;
@@ -319,6 +337,8 @@ void filters_check(struct filters *f)
 	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_labels;
 	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
+	if (f->view.latency)
+		check_latency(f);
 	if (f->view.wall && f->view.n_events)
 		cli_usage("%s and --event are mutually exclusive",
 			  f->view.blame ? filters_blame(f) : "--wall");

@@ -40,13 +40,14 @@ enum filter_option {
 	FILTER_BLAME,   /* likewise: fold, top and flame */
 	FILTER_BY,      /* not in FILTER_ROWS: cprof-convert has another --by */
 	FILTER_NO_NAMES, /* likewise: the views */
+	FILTER_LATENCY,  /* likewise: fold, top, flame and diff */
 	FILTERS_END, /* the first number free for a command's own options */
 };
 
 enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
 /* Rows of the option table, see command_line.h. */
-#define FILTER_ROWS                                                                                         \
+#define FILTER_ROWS_BY(weights, weight)                                                                     \
 	{ OPTIONS_SELECT, 'U', "user", NULL, "only user stacks" },                                          \
 	{ OPTIONS_SELECT, 'K', "kernel", NULL, "only kernel stacks" },                                      \
 	{ OPTIONS_SELECT, FILTER_PID, "pid", "PID,...", "samples of these processes" },                     \
@@ -59,7 +60,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SELECT, FILTER_EXCLUDE, "exclude", "RE", "stacks without a frame that matches RE" },      \
 	{ OPTIONS_SELECT, FILTER_FROM, "from", "TIME", "samples from this time on: 12s, 14:03:20, -1h" }, \
 	{ OPTIONS_SELECT, FILTER_TO, "to", "TIME", "samples before this time" },                            \
-	{ OPTIONS_SELECT, FILTER_WEIGHT, "weight", "samples|ns", "sum samples, or the time that they stand for" }, \
+	{ OPTIONS_SELECT, FILTER_WEIGHT, "weight", weights, weight }, \
 	{ OPTIONS_SELECT, FILTER_EVENT, "event", "NAME,...", "samples of these events, as page-faults, off-cpu" }, \
 	{ OPTIONS_SELECT, FILTER_WALL, "wall", NULL, "CPU time and waits: the elapsed time" },              \
 	{ OPTIONS_FRAMES, 'i', "inlined", NULL, "inlined calls as frames (named by cprof-sym -i)" },        \
@@ -70,6 +71,12 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SHAPE, FILTER_BASE, "base", "RE", "begin stacks at the outermost match" },                \
 	{ OPTIONS_SHAPE, FILTER_COLLAPSE, "collapse-recursion", NULL, "merge runs of equal frames" },       \
 	{ OPTIONS_SHAPE, FILTER_MIN, "min", "PERCENT", "merge frames below this share into [other]" }
+#define FILTER_ROWS FILTER_ROWS_BY("samples|ns", "sum samples, or the time that they stand for")
+/* For a command that sets has_latency. */
+#define FILTER_ROWS_LATENCY                                                                                 \
+	FILTER_ROWS_BY("samples|ns|latency|latency=container",                                              \
+		       "sum samples, their time, or that / running threads"),                               \
+	{ OPTIONS_SELECT, FILTER_LATENCY, "latency", NULL, "short for --weight latency" }
 #define FILTER_NAMES_ROW \
 	{ OPTIONS_FRAMES, FILTER_NO_NAMES, "no-names", NULL, "leave a capture without names as it is" }
 /* The values of --by, for the commands that have it. */
@@ -99,6 +106,8 @@ struct filters {
 	/* Set before filters_check: labels are rows of all columns (projection.h); functions have modules. */
 	bool joined, tells_modules;
 	bool weighed;     /* --weight was given */
+	bool has_latency; /* set before filters_check: the command knows --weight latency */
+	bool cpu_beside;  /* with it, CPU time goes to side 1 of the profile */
 	/* Name a capture without names while it is read; warn if it remains without them. */
 	bool names, hints;
 	const char **groups, **labels;

@@ -187,7 +187,7 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->n_events ? "--event" : v->blame ? filters_blame(f) :
+	       v->latency ? "--weight latency" : v->n_events ? "--event" : v->blame ? filters_blame(f) :
 	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : f->watch ? "-w" : NULL;
 }
 
@@ -330,6 +330,9 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 /* Reading captures into a profile. */
 struct gathering {
 	struct gather g;
+	struct gather cpu; /* with cpu_beside: CPU time on side 1 */
+	struct view cpu_view;
+	bool uncounted; /* a segment with samples does not say how many threads ran */
 	struct profile *p;
 	unsigned int side;
 	const struct view *view;
@@ -344,7 +347,21 @@ static bool begin_gathering(void *context)
 	struct gathering *it = context;
 	const struct operand_taker *also = it->f->also;
 
+	it->uncounted = false;
+	it->cpu_view = *it->view;
+	it->cpu_view.latency = LATENCY_NOT;
+	it->cpu_view.reasons = it->cpu_view.states = NULL;
+	if (it->f->cpu_beside && !gather_init(&it->cpu, it->p, 1, &it->cpu_view))
+		return false;
 	return (!also || also->begin(also->context)) && gather_init(&it->g, it->p, it->side, it->view);
+}
+
+/* Notes at the end of a segment whether it says how many threads ran. */
+static void note_latency(struct gathering *it)
+{
+	const struct capture *c = &it->g.capture;
+
+	it->uncounted = it->uncounted || (c->sampled && !capture_meta(c, META_PARALLELISM).n);
 }
 
 static const char *gather_record(void *context, const struct record *r)
@@ -355,8 +372,12 @@ static const char *gather_record(void *context, const struct record *r)
 		it->watch->see(it->watch->context, &it->g, r);
 	if (it->f->also) /* both find the same wrong */
 		it->f->also->record(it->f->also->context, r);
-	if (r->type == RECORD_SEGMENT)
+	if (r->type == RECORD_SEGMENT) {
 		about_take(it->about, &it->g.capture);
+		note_latency(it);
+	}
+	if (it->f->cpu_beside)
+		gather_apply(&it->cpu, r);
 	return gather_apply(&it->g, r);
 }
 
@@ -399,6 +420,14 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	const struct operand_taker *also = it->f->also;
 	bool good = gather_finish(&it->g) && (!also || also->end(also->context, totals, sums));
 
+	if (it->f->cpu_beside) {
+		good = gather_finish(&it->cpu) && good;
+		gather_release(&it->cpu);
+	}
+	note_latency(it);
+	if (it->view->latency && it->uncounted)
+		cli_die(STATUS_USAGE, "%s: --weight latency is not available: nobody counted running threads "
+			"(--latency of cprof-record)", it->name);
 	about_take(it->about, &it->g.capture);
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);

@@ -189,6 +189,14 @@ static struct select select_of(const struct gather *g)
 	return (struct select){ g->view, &g->capture, g->base };
 }
 
+static uint64_t divide_latency(const struct gather *g, uint64_t thread, uint64_t weight)
+{
+	const struct capture *c = &g->capture;
+	const struct capture_process *p = &c->processes[c->threads[thread].process];
+
+	return weight / (g->view->latency == LATENCY_GROUP ? p->group_running : p->running);
+}
+
 const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
@@ -211,6 +219,8 @@ const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 	if (answer != SELECT_IN)
 		return NULL;
 	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
+	if (g->view->latency)
+		weight = divide_latency(g, r->thread, weight);
 	if (!profile_claim(g->p, g->side, weight))
 		return too_heavy;
 	g->failed = !add_part(g, &part, weight) || g->failed;

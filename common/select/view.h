@@ -54,6 +54,11 @@ enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
  * WEIGHT_SAMPLES; a caller may set it once it has seen gather_sums.counted, for the unit.
  */
 enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_EVENTS };
+/*
+ * With WEIGHT_NS: divides the weight of a sample of CPU time by the number of threads of its process, or of
+ * its control group, that had a CPU. So the sum over a process is the time in which it ran at all.
+ */
+enum view_latency { LATENCY_NOT, LATENCY_PROCESS, LATENCY_GROUP };
 
 /* All zero: every sample, by function, with the command as root. The lists stay the caller's. */
 struct view {
@@ -70,6 +75,7 @@ struct view {
 	struct time_arg from, to; /* to is excluded */
 	enum view_half half;
 	enum view_weight weight;
+	enum view_latency latency;
 	bool ones; /* every sample counts 1, those of counted events too */
 	/*
 	 * Names of events, or of families of them: "off-cpu" covers all that begin with "off-cpu:". An empty

@@ -89,8 +89,8 @@ static bool covers_ledger(const struct loaded *l, const struct view *v)
 {
 	const uint64_t *outcomes = l->totals.outcomes;
 
-	return outcomes[OUTCOME_EXPECTED] && !v->wall && !l->sums.counted && !l->texts && l->totals.samples &&
-	       l->sums.samples == samples_ticks(&l->totals);
+	return outcomes[OUTCOME_EXPECTED] && !v->wall && !v->latency && !l->sums.counted && !l->texts &&
+	       l->totals.samples && l->sums.samples == samples_ticks(&l->totals);
 }
 
 static void print_cpus(struct buf *out, const struct loaded *l)
@@ -117,6 +117,9 @@ static void print_total(struct buf *out, const struct loaded *l, const struct vi
 
 	if (v->weight == WEIGHT_NS) {
 		about_length(total, out);
+		if (v->latency)
+			buf_printf(out, " in which a %s ran",
+				   v->latency == LATENCY_GROUP ? "control group" : "process");
 		return;
 	}
 	samples_count(out, total, SAMPLES_GROUPED);
