@@ -21,6 +21,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/percpu.bpf.h"
+#include "bpf/latency/parallel.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
 
@@ -280,6 +281,16 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static __always_inline void take_parallel(struct scratch *s, unsigned int pid)
+{
+	unsigned int counted = 0;
+
+	if (parallel_cpus && (parallel_each < 2 || s->ring.counts.n[COUNT_RUNS] % parallel_each == 0))
+		counted = (unsigned int)count_parallel(pid);
+	s->head.running = counted & 0xffff;
+	s->head.group_running = counted >> 16;
+}
+
 static __always_inline int take_tick(struct bpf_perf_event_data *ctx, int apart)
 {
 	unsigned long long start = bpf_ktime_get_ns(), gap, id = bpf_get_current_pid_tgid();
@@ -309,6 +320,7 @@ static __always_inline int take_tick(struct bpf_perf_event_data *ctx, int apart)
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;
+		take_parallel(s, pid);
 		take_stacks(ctx, s, apart);
 		if (has_calls && lang_on && s->head.user_n > 0)
 			bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish, unless it fails */

@@ -46,6 +46,8 @@ struct sample_head {
 	unsigned char what;     /* enum sample_what */
 	unsigned char event;    /* SAMPLE_EVENT: its index; SAMPLE_STACK: taken after the wait */
 	unsigned short lang_n;  /* frames of an interpreted language, 8 bytes each, at the end of the record */
+	/* SAMPLE_TICK: threads of the process and of its control group that had a CPU; 0: not counted */
+	unsigned short running, group_running;
 };
 
 /* Begins each sample in a per-CPU ring. */

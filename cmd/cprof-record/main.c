@@ -154,7 +154,7 @@ static bool has_descriptors(size_t needed, const struct recorder *r, struct buf 
 
 static bool requires_bpf(const struct options *o)
 {
-	return o->engine == ENGINE_BPF || o->n_groups || o->off_cpu || o->n_events || o->calls;
+	return o->engine == ENGINE_BPF || o->n_groups || o->off_cpu || o->latency || o->n_events || o->calls;
 }
 
 /* Ends the program if no engine that may be used can start. */

@@ -13,7 +13,7 @@
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG,
        OPTION_USDT_STACKS, OPTION_ENGINE, OPTION_UNWIND, OPTION_UNWIND_MEM,
-       OPTION_CALL_GRAPH, OPTION_EXIT_STATUS };
+       OPTION_CALL_GRAPH, OPTION_EXIT_STATUS, OPTION_LATENCY };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 enum {
@@ -21,8 +21,7 @@ enum {
 	HIT_FRAMES = 8,      /* frames between a tracepoint and its program, at most */
 };
 
-static const uint64_t ring_default = 64ull << 20;
-static const uint64_t off_cpu_default = 1000000;
+static const uint64_t ring_default = 64ull << 20, off_cpu_default = 1000000;
 
 static const struct option_row rows[] = {
 	{ OPTIONS_TARGET, 'a', "all", NULL, "everything, on all CPUs" },
@@ -35,6 +34,7 @@ static const struct option_row rows[] = {
 	{ OPTIONS_TARGET, 'K', "kernel", NULL, "only kernel stacks" },
 	{ OPTIONS_TARGET, 'e', "event", "EVENT[/COUNT],...", "sample events, as page-faults, sched:sched_switch" },
 	{ OPTIONS_TARGET, OPTION_OFF_CPU, "off-cpu", "[=MIN]", "waits too, of MIN or longer (1ms)" },
+	{ OPTIONS_TARGET, OPTION_LATENCY, "latency", NULL, "how many threads run at each sample, too" },
 	{ OPTIONS_TARGET, OPTION_LANG, "lang", "LIST|none", "scripts of these languages only, like python,ruby" },
 	{ OPTIONS_TARGET, OPTION_USDT_STACKS, "usdt-stacks", "ruby|python|php|perl[:FILE]",
 	  "scripts by the interpreter's probes" },
@@ -400,6 +400,8 @@ static bool parse_how(struct options *o, int c)
 	case OPTION_CALL_GRAPH:
 		cli_warn("%s is not needed: stacks are always recorded", c == 'g' ? "-g" : "--call-graph");
 		return true;
+	case OPTION_LATENCY:
+		return o->latency = true;
 	case OPTION_OFF_CPU:
 		o->off_cpu = true;
 		o->off_cpu_ns = optarg ? parse_short("--off-cpu", optarg) : off_cpu_default;
@@ -507,8 +509,10 @@ static void check_combinations(const struct options *o)
 		cli_usage("-q and -v are mutually exclusive");
 	if (o->n_groups && o->engine == ENGINE_PERF)
 		cli_usage("--cgroup and --container require the BPF engine");
-	if (o->off_cpu && o->engine == ENGINE_PERF)
-		cli_usage("--off-cpu requires the BPF engine");
+	if ((o->off_cpu || o->latency) && o->engine == ENGINE_PERF)
+		cli_usage("%s requires the BPF engine", o->off_cpu ? "--off-cpu" : "--latency");
+	if (o->latency && !o->ticks)
+		cli_usage("--latency requires the clock or cycles: add cpu-clock to -e");
 	if (o->n_events && o->engine == ENGINE_PERF)
 		cli_usage("-e %s requires the BPF engine", o->events[0].name);
 	if (o->calls_text)

@@ -41,6 +41,7 @@ struct options {
 	bool dither;          /* vary the periods of ticks */
 	double max_cost;      /* cost limit, a share of a CPU per CPU; 0: none */
 	bool off_cpu;        /* record waiting time */
+	bool latency;        /* count at each tick the threads that have a CPU */
 	uint64_t off_cpu_ns; /* waits are recorded once they add up to this time */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack, at most */

@@ -124,6 +124,8 @@ static void put_header(struct emit *e, uint64_t now)
 	put_meta(e, "engine", e->engine->ops->name);
 	if (e->options->off_cpu)
 		put_meta(e, "wait-stacks", e->engine->exact_waits ? "exact" : "adaptive");
+	if (e->options->latency)
+		put_meta(e, META_PARALLELISM, "process,group");
 	put_meta(e, "command-line", e->command_line);
 	put_labels(e);
 	put_events(e);
@@ -185,6 +187,20 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 		emit_record(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }
 
+/* Writes how many threads had a CPU at a tick, if that has changed. */
+static void put_parallel(struct emit *e, const struct sample_head *s, struct proc *p)
+{
+	if (p->parallel_segment != e->segment)
+		p->running = p->group_running = 1;
+	p->parallel_segment = e->segment;
+	if (!s->running || (s->running == p->running && s->group_running == p->group_running))
+		return;
+	p->running = s->running;
+	p->group_running = s->group_running;
+	emit_record(e, (struct record){ .type = RECORD_PARALLEL,
+					.parallel = { s->time, p->id, p->running, p->group_running } });
+}
+
 /* Writes a tick, or a sample of another event. */
 static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t,
 			       const struct stack *stack)
@@ -200,6 +216,8 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	e->roots[stack->user.end]++;
 	emit_cgroup(e, t->proc, s->cgroup, s->time);
 	emit_tree(e, t->proc, s->time);
+	if (tick && e->options->latency)
+		put_parallel(e, s, t->proc);
 	emit_put_sample(e, &r);
 	if (tick)
 		e->samples++;

@@ -80,6 +80,7 @@ struct proc {
 	uint32_t segment;
 	uint64_t id;
 	uint64_t cgroup; /* written last */
+	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
 	struct space space;
 	struct proc_lang {
 		uint32_t image; /* index + 1 of its interpreter; 0: none is known */

@@ -18,6 +18,7 @@
 #include "cmd/cprof-record/source/bpf_percpu.h"
 #include "cmd/cprof-record/source/bpf_offcpu.h"
 #include "cmd/cprof-record/host/refusal.h"
+#include "cmd/cprof-record/host/run_queues.h"
 #include "cmd/cprof-record/source/bpf_tables.h"
 #include "cmd/cprof-record/source/sideband.h"
 #include "common/base/array.h"
@@ -202,6 +203,7 @@ static bool add_cpu(struct engine *e, unsigned int cpu)
 	struct bpf_engine *b = to_bpf(e);
 	int saved;
 
+	run_queues_add(b->sample, cpu);
 	if (sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
 	    (!b->counted || bpf_events_add_cpu(b->counted, cpu)))
 		return true;
@@ -538,6 +540,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
 	configure_walk(s, o, way);
+	run_queues_configure(s, o->latency);
 	for (int i = 0; i < 2; i++) {
 		s->rodata->idle_start[i] = idle->start[i];
 		s->rodata->idle_end[i] = idle->end[i];
@@ -865,7 +868,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
-	if (!load_others(b, error)) {
+	if (!run_queues_begin(b->sample, o->latency, &b->cpus, error) || !load_others(b, error)) {
 		close_engine(&b->base);
 		return NULL;
 	}
