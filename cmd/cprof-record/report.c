@@ -192,8 +192,8 @@ static void print_samples(const struct recorder *r)
 }
 
 /*
- * Start and end are separate, because they cost the same for recordings of any length. What the engine loads
- * later belongs to the start.
+ * Start and end are separate, because they cost the same for recordings of any length. Loading later
+ * belongs to the start.
  */
 static void print_cost(const struct recorder *r, double wall)
 {

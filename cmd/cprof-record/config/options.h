@@ -75,7 +75,7 @@ void options_parse(struct options *o, int argc, char **argv);
 bool options_samples(const struct options *o, unsigned int cpu);
 /* Returns true if single processes or threads are recorded rather than the system. */
 bool options_targeted(const struct options *o);
-/* Returns whether the command is not what is recorded, but says when the recording ends: -a, -p or -t. */
+/* Returns true if the command only limits the time of the recording: -a, -p or -t. */
 bool options_times_command(const struct options *o);
 
 #endif

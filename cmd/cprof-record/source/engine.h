@@ -98,7 +98,7 @@ struct engine {
 	bool accounts_program; /* run_ns is measured */
 	bool by_tables;        /* user stacks are unwound by tables, without the kernel's limit of chains */
 	bool walks;            /* the walk by tables is in the kernel */
-	uint64_t late_ns;      /* CPU time of what was loaded after the start */
+	uint64_t late_ns;      /* CPU time of loading programs after the start */
 	bool exact_waits;      /* see offcpu_exact */
 	struct store *store;   /* the unwind tables; owned by the engine */
 	struct bpf_lang *lang; /* frames of interpreted languages; owned by the engine. NULL: it has none */
