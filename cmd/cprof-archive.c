@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "common/base/array.h"
@@ -425,7 +426,7 @@ static enum status archive_capture(struct archive *a, const char *path)
 	free(p.seen);
 	status = operand_reader_done(reader, got, fd);
 	operand_close(fd);
-	return status;
+	return directory_done(path, status);
 }
 
 static const char *outcome_text(unsigned int outcome)
@@ -520,12 +521,11 @@ static void report_files(struct archive *a, bool verbose)
 
 static enum status archive_captures(struct archive *a, char **paths, bool verbose)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK;
 
 	if (!build_id_dir_open(&a->shelf, a->dir))
 		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
-	for (paths = *paths ? paths : standard_input; *paths; paths++) {
+	for (paths = directory_operands(paths, NULL); *paths; paths++) {
 		enum status s = archive_capture(a, *paths);
 
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/result_file.h"
 #include "common/base/buf.h"
@@ -41,7 +42,7 @@ static enum status dump_stream(const char *path)
 	buf_release(&line);
 	status = operand_reader_done(r, got, fd);
 	operand_close(fd);
-	return status;
+	return directory_done(path, status);
 }
 
 /* Writes the record of one line. An invalid line ends the stream; the records before it have been written. */
@@ -104,7 +105,6 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct command_line command = { "cprof-dump", "print a capture as text", "[FILE ...]", options };
-	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK;
 	bool reverse = false;
 	struct writer *w;
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 			cli_other(c);
 	}
 	result_open(argv + optind);
-	argv = argv[optind] ? argv + optind : standard_input;
+	argv = directory_operands(argv + optind, NULL);
 	if (!reverse) {
 		for (; *argv; argv++) {
 			enum status s = dump_stream(*argv);

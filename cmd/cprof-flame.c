@@ -12,6 +12,7 @@
 #include "cmd/shared/input.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/line_input.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/sides.h"
 #include "common/annotate/source_block.h"
@@ -540,7 +541,6 @@ static void begin_moments(struct settings *s, struct view *v)
 
 int main(int argc, char **argv)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	struct settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true, .names = true, .hints = true, .has_latency = true };
@@ -570,8 +570,8 @@ int main(int argc, char **argv)
 		line_input_begin(&lines, &f.view, &files);
 		f.also = &lines.taker;
 	}
-	argv = argv[optind] ? argv + optind : standard_input;
-	status = s.sides[0].n ? load_sides(&f, &s, &p, sides) : load_profile(&f, &s, argv, &p, sides);
+	status = s.sides[0].n ? load_sides(&f, &s, &p, sides) :
+				load_profile(&f, &s, directory_operands(argv + optind, &f.view), &p, sides);
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
 	if (s.source)

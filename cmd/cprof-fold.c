@@ -11,6 +11,7 @@
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/input.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/result_file.h"
 #include "common/export/json.h"
@@ -399,12 +400,12 @@ static enum status fold_any(struct fold *fold, char **operands)
 
 int main(int argc, char **argv)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	struct fold fold = { .f.names = true,
 			     .f.hints = true,
 			     .f.has_latency = true,
 			     .s.budget = (size_t)BUDGET_MIB << 20 };
-	char **operands = standard_input;
+	char **operands;
+	size_t n = 0;
 	enum status status;
 	int c;
 
@@ -417,10 +418,11 @@ int main(int argc, char **argv)
 	check_fold(&fold);
 	result_open(argv + optind);
 	begin_fold(&fold);
-	if (argv[optind])
-		operands = argv + optind;
+	operands = directory_operands(argv + optind, &fold.f.view);
+	while (operands[n])
+		n++;
 	if (fold.s.sorted)
-		status = fold_sorted(&fold, operands, argv[optind] ? (size_t)(argc - optind) : 1);
+		status = fold_sorted(&fold, operands, n);
 	else
 		status = fold_any(&fold, operands);
 	stack_sums_release(&fold.lines);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "cmd/shared/result_file.h"
@@ -444,7 +445,7 @@ static enum status pass_file(struct pass *p, const char *path, int *got)
 		;
 	status = operand_reader_done(p->reader, *got, fd);
 	operand_close(fd);
-	return status;
+	return directory_done(path, status);
 }
 
 /* Reads the files as one stream, as if they were joined. */
@@ -604,7 +605,6 @@ static void parse_options(struct settings *s, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct settings s = { .modules = { .demangle = DEMANGLE_SIMPLIFIED } };
-	static char dash[] = "-", *standard_input[] = { dash, NULL };
 	enum status status;
 
 	cli_begin(&command);
@@ -612,7 +612,7 @@ int main(int argc, char **argv)
 	result_open(argv + optind);
 	cli_refuse_terminal("a capture is binary");
 	mapped_guard(); /* if the system refuses, files are copied */
-	status = symbolize(argv[optind] ? argv + optind : standard_input, &s);
+	status = symbolize(directory_operands(argv + optind, &s.times), &s);
 	symbol_files_done(&s.files);
 	return status;
 }

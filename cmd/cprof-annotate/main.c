@@ -8,6 +8,7 @@
 
 #include "cmd/cprof-annotate/annotate.h"
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/operands/directory.h"
 
 enum { ANNOTATE_FUNCTION = FILTERS_END, ANNOTATE_SOURCE_DIR, ANNOTATE_OBJDUMP };
 enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, LIMIT = 1000000 };
@@ -100,10 +101,9 @@ static bool is_capture(const char *operand)
 }
 
 /*
- * Takes the operand that is not a file as the function, and leaves the captures, of which it returns the
- * number.
+ * Takes the operand that is not a file as the function, and leaves the captures.
  */
-static int take_function(struct settings *s, char **operands)
+static void take_function(struct settings *s, char **operands)
 {
 	int n = 0;
 
@@ -119,7 +119,6 @@ static int take_function(struct settings *s, char **operands)
 			  s->function);
 	if (n == 0 && isatty(STDIN_FILENO))
 		cli_usage("no capture is given, and standard input is a terminal");
-	return n;
 }
 
 static enum status read_captures(struct settings *s, struct filters *f, char **operands,
@@ -246,7 +245,6 @@ static void annotate_all(struct settings *s, enum status status)
 
 int main(int argc, char **argv)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	struct settings s = { .annotate = { .context = CONTEXT, .objdump = "objdump" } };
 	struct filters f = { 0 };
 	struct line_input in;
@@ -265,8 +263,8 @@ int main(int argc, char **argv)
 	s.annotate.files = &in.files;
 	if (!source_rules_init(&s.annotate.rules, s.dirs, s.n_dirs, s.files.symfs, s.annotate.sheet.html))
 		cli_die(STATUS_SYSTEM, "cannot open %s: %m", s.annotate.rules.failed);
-	status =
-		read_captures(&s, &f, take_function(&s, argv + optind) ? argv + optind : standard_input, &in);
+	take_function(&s, argv + optind);
+	status = read_captures(&s, &f, directory_operands(argv + optind, &f.view), &in);
 	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
 	annotate_all(&s, status);
 	symbol_files_unread(modules_unread(in.files.modules), false);

@@ -2,6 +2,7 @@
  * cprof-convert: converts captures and folded text to the formats of other programs.
  */
 #include "cmd/cprof-convert/convert.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 #include "common/export/pprof.h"
@@ -171,7 +172,6 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 
 int main(int argc, char **argv)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	struct conversion conversion = { .demangle = DEMANGLE_SIMPLIFIED };
 	const struct format *format;
 	enum status status;
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	result_open(argv + optind);
 	if (format->flags & FORMAT_BINARY)
 		cli_refuse_terminal("this format is binary");
-	conversion.operands = argv[optind] ? argv + optind : standard_input;
+	conversion.operands = directory_operands(argv + optind, &conversion.filters.view);
 	status = format->convert(&conversion);
 	cli_stdout_done();
 	filters_release(&conversion.filters);

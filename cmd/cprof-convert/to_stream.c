@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/shared/input.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "common/import/pprof_read.h"
 #include "common/perfscript/script_read.h"
@@ -144,7 +145,7 @@ static enum status read_operand(struct conversion *c, const char *path, struct w
 	else
 		status = read_script(&in, w, c->demangle, samples);
 	closed = operand_close(in.fd);
-	return closed > status ? closed : status;
+	return directory_done(path, closed > status ? closed : status);
 }
 
 enum status convert_stream(struct conversion *c)

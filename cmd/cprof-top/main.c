@@ -11,6 +11,7 @@
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "common/export/json.h"
 
@@ -154,7 +155,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-static void check_top(const struct settings *s, const struct filters *f, char *const *operands)
+static void check_top(const struct settings *s, const struct filters *f)
 {
 	const struct view *v = &f->view;
 	enum views_shape shape = s->views.shape;
@@ -182,8 +183,6 @@ static void check_top(const struct settings *s, const struct filters *f, char *c
 		cli_usage("--ci and --weight latency are mutually exclusive");
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
-	if (s->seconds && operands[0] && operands[1])
-		cli_usage("-w takes one capture");
 }
 
 /* Rows have no header, so losses are reported on stderr. */
@@ -225,10 +224,12 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 static enum status load_captures(struct settings *s, struct filters *f, char **operands, struct profile *p,
 				 struct loaded *l)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK, one;
 
-	for (operands = operands[0] ? operands : standard_input; *operands; operands++) {
+	operands = directory_operands(operands, &f->view);
+	if (s->seconds && operands[1])
+		cli_usage("-w takes one capture");
+	for (; *operands; operands++) {
 		if (s->seconds)
 			one = live_load(f, *operands, p, l, &s->views, s->seconds, !s->has_rows);
 		else
@@ -273,7 +274,7 @@ int main(int argc, char **argv)
 	f.joined = s.views.shape == SHAPE_TABLE;
 	f.tells_modules = true;
 	filters_check(&f);
-	check_top(&s, &f, argv + optind);
+	check_top(&s, &f);
 	f.cpu_beside = s.views.cpu = f.view.latency && !s.seconds && s.views.shape == SHAPE_TABLE;
 	result_open(argv + optind);
 	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;

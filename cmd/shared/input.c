@@ -7,6 +7,7 @@
 
 #include "cmd/shared/keys.h"
 #include "cmd/shared/naming.h"
+#include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "common/base/intern.h"
 #include "common/blame/blame.h"
@@ -324,7 +325,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 		status = load_stream(f, fd, name, taken, t, sum);
 	}
 	closed = naming_close(&naming, fd);
-	return closed > status ? closed : status;
+	return directory_done(path, closed > status ? closed : status);
 }
 
 /* Reading captures into a profile. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/operands/directory.h"
 #include "common/base/array.h"
 #include "common/profile/outermost.h"
 #include "common/profile/sanitize.h"
@@ -105,6 +106,21 @@ static enum status load_one(struct filters *f, const char *name, struct profile 
 	return status;
 }
 
+/* Reads the operand, or all captures of the directory. */
+static enum status load_operand(struct filters *f, char *name, struct profile *p, struct side *side,
+				unsigned int number, bool losses)
+{
+	char *operands[] = { name, NULL }, **each = directory_operands(operands, &f->view);
+	enum status status = STATUS_OK;
+
+	for (; *each; each++) {
+		enum status one = load_one(f, *each, p, side, number, losses);
+
+		status = one > status ? one : status;
+	}
+	return status;
+}
+
 enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p,
 		       struct changes_setup *setup, bool losses)
 {
@@ -114,7 +130,7 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 		struct side *side = &sides[number];
 
 		for (size_t i = 0; i < side->n; i++) {
-			enum status one = load_one(f, side->names[i], p, side, number, losses);
+			enum status one = load_operand(f, side->names[i], p, side, number, losses);
 
 			status = one > status ? one : status;
 		}

@@ -1,0 +1,291 @@
+#include "cmd/shared/operands/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/array.h"
+#include "common/compress/unpack.h"
+#include "common/select/select.h"
+#include "common/stream/block.h"
+#include "common/stream/header_facts.h"
+
+enum { NAMED = 3 }; /* files named in a message */
+
+/* A capture of a directory. */
+struct found {
+	char *path;
+	struct header_facts facts; /* start UINT64_MAX: unknown */
+	bool packed;
+};
+
+/* Files that are reported together. */
+struct others {
+	size_t n;
+	struct buf names; /* the first ones */
+};
+
+/* A directory, whose captures are the operands from first up to end. */
+struct directory {
+	const char *path;
+	size_t first, end, read, damaged;
+	bool unreadable;
+};
+
+static char **list;
+static size_t n_list, cap_list;
+static struct directory *directories;
+static size_t n_directories, cap_directories, current;
+
+static void add_operand(char *name)
+{
+	if (!grow_array(&list, &cap_list, n_list + 1, sizeof(*list)))
+		cli_no_memory();
+	list[n_list++] = name;
+	list[n_list] = NULL;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void note_other(struct others *o, const char *name, const char *why)
+{
+	if (o->n++ >= NAMED)
+		return;
+	buf_printf(&o->names, "%s%s", o->n > 1 ? ", " : "", name);
+	if (why)
+		buf_printf(&o->names, " (%s)", why);
+}
+
+static void report_others(struct others *o, const char *path, const char *what)
+{
+	if (o->n > NAMED)
+		buf_printf(&o->names, " and %zu more", o->n - NAMED);
+	if (o->n)
+		cli_warn("%s: %s: %s", path, what, buf_cstr(&o->names));
+	buf_release(&o->names);
+}
+
+static size_t read_start(int fd, uint8_t *to, size_t size)
+{
+	size_t n = 0;
+	ssize_t got = 1;
+
+	while (n < size && (got = read(fd, to + n, size - n)) != 0) {
+		if (got < 0 && errno != EINTR)
+			break;
+		n += got > 0 ? (size_t)got : 0;
+	}
+	return n;
+}
+
+/* Recognizes a capture by its first bytes, which are decompressed here. */
+static bool is_capture(struct found *f, const char *name, struct slice start)
+{
+	enum packing packing = packing_of(start);
+	struct buf plain = { 0 };
+	bool good = strstr(name, ".cprof"); /* even if its beginning is damaged */
+
+	f->packed = packing != PACKED_NOT;
+	if (f->packed && !packing_lacks(packing)) {
+		unpack_whole(packing, start, HEADER_FACTS_BYTES, &plain);
+		start = buf_view(&plain);
+	}
+	if (start.n >= BLOCK_SYNC_BYTES && memcmp(start.p, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0)
+		good = true;
+	if (!header_facts_read(start, &f->facts))
+		f->facts.start = UINT64_MAX;
+	buf_release(&plain);
+	return good;
+}
+
+/* The contents of a directory, while it is read. */
+struct listing {
+	const char *path;
+	int fd;
+	struct found *captures;
+	size_t n, cap;
+	struct others foreign, parts, unreadable;
+	uint8_t start[HEADER_FACTS_BYTES];
+};
+
+static void keep_capture(struct listing *l, const char *name, struct found f)
+{
+	if (asprintf(&f.path, "%s%s%s", l->path, l->path[strlen(l->path) - 1] == '/' ? "" : "/", name) < 0 ||
+	    !grow_array(&l->captures, &l->cap, l->n, sizeof(*l->captures)))
+		cli_no_memory();
+	l->captures[l->n++] = f;
+}
+
+static bool is_part(const char *name)
+{
+	size_t n = strlen(name);
+
+	return name[0] == '.' && n > 5 && strcmp(name + n - 5, ".part") == 0;
+}
+
+/* A FIFO is never opened: its writer would notice. */
+static void look_at(struct listing *l, const char *name)
+{
+	struct found f = { 0 };
+	struct stat st;
+	int fd;
+
+	if (is_part(name))
+		note_other(&l->parts, name, NULL);
+	if (name[0] == '.')
+		return;
+	if (fstatat(l->fd, name, &st, 0) != 0 || !S_ISREG(st.st_mode)) {
+		note_other(&l->foreign, name, NULL);
+		return;
+	}
+	fd = openat(l->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0) {
+		note_other(&l->unreadable, name, strerror(errno));
+		return;
+	}
+	if (is_capture(&f, name, (struct slice){ l->start, read_start(fd, l->start, sizeof(l->start)) }))
+		keep_capture(l, name, f);
+	else
+		note_other(&l->foreign, name, NULL);
+	close(fd);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Looks at all files in the order of their names, so that messages are the same each time. */
+static void look_at_all(struct listing *l)
+{
+	DIR *d = opendir(l->path);
+	struct dirent *entry;
+	size_t n = 0, cap = 0;
+	char **names = NULL;
+
+	if (!d)
+		cli_die(STATUS_SYSTEM, "%s: %s", l->path, strerror(errno));
+	l->fd = dirfd(d);
+	while ((entry = readdir(d))) {
+		if (!grow_array(&names, &cap, n, sizeof(*names)) || !(names[n] = strdup(entry->d_name)))
+			cli_no_memory();
+		n++;
+	}
+	if (n)
+		qsort(names, n, sizeof(*names), by_name);
+	for (size_t i = 0; i < n; i++) {
+		look_at(l, names[i]);
+		free(names[i]);
+	}
+	free(names);
+	closedir(d);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->facts.start != y->facts.start)
+		return x->facts.start < y->facts.start ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/*
+ * Returns whether the capture can have samples in the time window. A file that is not compressed tells its
+ * end itself when it is read.
+ */
+static bool is_wanted(const struct listing *l, size_t i, const struct view *view)
+{
+	const struct found *f = &l->captures[i];
+	struct segment_extent x = { .to = INT64_MAX };
+
+	if (!view || !select_by_clock(view) || f->facts.start > INT64_MAX)
+		return true;
+	x.from = x.waits = f->facts.start > SEGMENT_REACH ? f->facts.start - SEGMENT_REACH : 0;
+	for (size_t next = i + 1; f->packed && next < l->n; next++) {
+		const struct header_facts *n = &l->captures[next].facts;
+
+		if (n->series == f->facts.series && n->start <= INT64_MAX && n->start > f->facts.start) {
+			x.to = n->start + SEGMENT_REACH;
+			break;
+		}
+	}
+	return select_wants(view, &x);
+}
+
+/* Adds the captures as operands; one at least, so that a view has something to say that it is empty. */
+static void add_captures(struct listing *l, const struct view *view)
+{
+	struct directory d = { .path = l->path, .first = n_list, .unreadable = l->unreadable.n > 0 };
+
+	qsort(l->captures, l->n, sizeof(*l->captures), by_time);
+	for (size_t i = 0; i < l->n; i++) {
+		if (is_wanted(l, i, view) || (i + 1 == l->n && n_list == d.first))
+			add_operand(l->captures[i].path);
+		else
+			free(l->captures[i].path);
+	}
+	d.end = n_list;
+	if (!grow_array(&directories, &cap_directories, n_directories, sizeof(*directories)))
+		cli_no_memory();
+	directories[n_directories++] = d;
+}
+
+static void add_directory(const char *path, const struct view *view)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		cli_no_memory();
+	l->path = path;
+	look_at_all(l);
+	report_others(&l->foreign, path, "left alone, because they are not captures");
+	report_others(&l->parts, path, "left out, because a recorder still writes them or was killed");
+	report_others(&l->unreadable, path, "cannot read");
+	if (!l->n)
+		cli_die(l->unreadable.n ? STATUS_SYSTEM : STATUS_DAMAGED, "cannot find a capture in %s", path);
+	add_captures(l, view);
+	free(l->captures);
+	free(l);
+}
+
+char **directory_operands(char **given, const struct view *view)
+{
+	size_t first = n_list ? n_list + 1 : 0; /* after the NULL of an earlier list */
+
+	n_list = first;
+	for (; *given; given++) {
+		if (is_directory(*given))
+			add_directory(*given, view);
+		else
+			add_operand(*given);
+	}
+	if (n_list == first)
+		add_operand((char *)"-");
+	return list + first;
+}
+
+enum status directory_done(const char *operand, enum status status)
+{
+	struct directory *d = &directories[current];
+
+	if (current >= n_directories || d->first + d->read >= d->end || list[d->first + d->read] != operand)
+		return status;
+	d->damaged += status != STATUS_OK;
+	if (d->first + ++d->read < d->end)
+		return status;
+	if (d->damaged)
+		cli_warn("%s: %zu of %zu captures are damaged or cut short", d->path, d->damaged, d->read);
+	current++;
+	return d->unreadable && status < STATUS_SYSTEM ? STATUS_SYSTEM : status;
+}

@@ -1,0 +1,35 @@
+/*
+ * Directories as operands: the captures in them, in order of time, as cprof-record --rotate leaves them.
+ *
+ *	char **operands = directory_operands(argv + optind, &filters.view);
+ *
+ *	for (; *operands; operands++) {
+ *		...read *operands...
+ *		directory_done(*operands, status);
+ *	}
+ *
+ * Captures are recognized by their contents. Other files are left alone, and reported.
+ */
+#ifndef CPROF_CMD_DIRECTORY_H
+#define CPROF_CMD_DIRECTORY_H
+
+#include "cmd/shared/cli.h"
+
+struct view;
+
+/*
+ * Returns the operands with each directory replaced by its captures; "-" if none is given. The list ends
+ * with NULL and is valid until the next call, its texts as long as the process. view: captures that are
+ * outside the time of --from and --to may be left out, as far as their headers say; NULL: all are wanted. A
+ * compressed capture is taken to end when the next one of its recording begins. A directory without a
+ * capture is an error, and so is one that cannot be read.
+ */
+char **directory_operands(char **given, const struct view *view);
+/*
+ * After reading an operand, reports how many captures of its directory were damaged if it was the last one,
+ * and files of the directory that could not be read. Returns the status to go on with, at least the given
+ * one.
+ */
+enum status directory_done(const char *operand, enum status status);
+
+#endif
