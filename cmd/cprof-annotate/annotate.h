@@ -21,7 +21,8 @@ struct sheet_row {
 	uint64_t self, total, most; /* most: the largest self or total of the table, for colours */
 	const char *label;	    /* line or address */
 	struct slice text;
-	bool source; /* among instructions: a line of the source */
+	bool source;  /* among instructions: a line of the source */
+	bool by_self; /* colours are by self, not by total */
 };
 
 void sheet_begin(struct sheet *s, const char *title);
@@ -29,6 +30,8 @@ void sheet_title(struct sheet *s, struct slice name, struct slice module, uint64
 /* A paragraph of plain text; control characters are escaped. */
 void sheet_note(struct sheet *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sheet_table(struct sheet *s, const char *label);
+/* Begins a table of functions. */
+void sheet_functions(struct sheet *s);
 void sheet_row(struct sheet *s, const struct sheet_row *row);
 void sheet_gap(struct sheet *s);
 /* Ends the table, if one is open. */

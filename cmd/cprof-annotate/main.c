@@ -9,20 +9,24 @@
 #include "cmd/cprof-annotate/annotate.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/operands/directory.h"
+#include "cmd/shared/result_file.h"
+#include "cmd/shared/terminal/text_colour.h"
+#include "common/profile/sanitize.h"
 
 enum { ANNOTATE_FUNCTION = FILTERS_END, ANNOTATE_SOURCE_DIR, ANNOTATE_OBJDUMP };
-enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, LIMIT = 1000000 };
+enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, FUNCTIONS_LISTED = 20, FUNCTIONS_NAMED = 5, LIMIT = 1000000 };
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, 'a', "asm", NULL, "instructions too, as objdump prints them" },
-	{ OPTIONS_VIEW, 'n', "functions", "FUNCTIONS", "show this number of functions (1; of matches 20)" },
+	{ OPTIONS_VIEW, 'n', "functions", "FUNCTIONS", "show the hottest functions; of matches 20" },
 	{ OPTIONS_VIEW, ANNOTATE_FUNCTION, "function", "NAME", "the function, if a file has its name too" },
 	{ OPTIONS_VIEW, 'C', "context", "LINES", "lines before and after those with samples (5)" },
 	{ OPTIONS_FILES, ANNOTATE_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	{ OPTIONS_FILES, ANNOTATE_OBJDUMP, "objdump", "PROGRAM", "run this instead of objdump" },
 	SYMBOL_FILES_ROWS,
 	FILTER_ROWS,
-	{ OPTIONS_OUTPUT, 'o', "output", "text|html", "print text, or a page (text)" },
+	{ OPTIONS_OUTPUT, 'o', "output", "text|html|FILE", "text (the default), a page, or a file" },
+	COLOUR_ROWS,
 	CLI_ROWS,
 	{ 0 },
 };
@@ -70,9 +74,10 @@ static void take_option(struct settings *s, int c)
 		s->annotate.objdump = optarg;
 		break;
 	case 'o':
-		s->annotate.sheet.html = strcmp(optarg, "html") == 0;
-		if (!s->annotate.sheet.html && strcmp(optarg, "text") != 0)
-			cli_invalid("-o", optarg);
+		s->annotate.sheet.html = strcmp(result_kind(optarg), "html") == 0;
+		break;
+	case COLOUR_OPTION:
+		colour_option(optarg);
 		break;
 	default:
 		cli_other(c);
@@ -221,19 +226,83 @@ static size_t show_functions(struct settings *s)
 	return n;
 }
 
+/* Says that no function matches, and which ones there are. */
+static void refuse_function(const struct settings *s, enum status status) __attribute__((noreturn));
+static void refuse_function(const struct settings *s, enum status status)
+{
+	const struct line_sums *l = &s->annotate.sums;
+	struct intern names = { 0 };
+	const char *guess;
+	struct buf there = { 0 };
+	uint32_t id;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!intern_add(&names, line_sums_text(l, l->functions[i].name), &id))
+			cli_no_memory();
+	}
+	guess = present_guess(&names, s->function);
+	if (guess)
+		buf_printf(&there, "; did you mean %s?", guess);
+	for (uint32_t i = 0; i < names.n && i < FUNCTIONS_NAMED; i++)
+		buf_printf(&there, "%s%s", i ? ", " : "; hottest: ", (const char *)intern_get(&names, i).p);
+	cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no stack has it%s%s",
+		s->function, l->n ? "" : ", because no sample was selected", there.n ? buf_cstr(&there) : "");
+}
+
+/*
+ * Lists the hottest functions, and says how to see their lines. The first one with lines is the example.
+ * captures: the operands, which end with NULL.
+ */
+static void list_functions(struct annotate *a, char *const *captures)
+{
+	size_t n = a->sums.n < FUNCTIONS_LISTED ? a->sums.n : FUNCTIONS_LISTED, example = 0;
+	uint64_t most = n ? a->sums.functions[0].self : 0;
+	struct buf text = { 0 };
+
+	while (example < n && !line_sums_has_lines(&a->sums, example))
+		example++;
+	example = example < n ? example : 0;
+	sheet_functions(&a->sheet);
+	for (size_t i = 0; i < n; i++) {
+		const struct function_sum *f = &a->sums.functions[i];
+		struct slice module = line_sums_text(&a->sums, f->module);
+
+		buf_clear(&text);
+		sanitize_append_shown(&text, line_sums_text(&a->sums, f->name));
+		buf_text(&text, module.n ? " in " : "");
+		sanitize_append_shown(&text, module);
+		if (text.failed)
+			cli_no_memory();
+		sheet_row(&a->sheet, &(struct sheet_row){
+			.weighs = true, .self = f->self, .total = f->total, .most = most, .by_self = true,
+			.label = line_sums_has_lines(&a->sums, i) ? "lines" : "-", .text = buf_view(&text) });
+	}
+	sheet_table_end(&a->sheet);
+	buf_clear(&text);
+	sanitize_append_shown(&text, line_sums_text(&a->sums, a->sums.functions[example].name));
+	if (a->sums.n > n)
+		sheet_note(&a->sheet, "%zu more functions have samples.", a->sums.n - n);
+	sheet_note(&a->sheet, "Lines of one:       cprof-annotate '%s' %s", buf_cstr(&text),
+		   captures[0] ? captures[0] : "-");
+	sheet_note(&a->sheet, "  with instructions: -a; of the hottest three: -n 3; as a page: -o x.html");
+	buf_release(&text);
+}
+
 /* status: how reading ended; damage is reported before a function that is missing. */
-static void annotate_all(struct settings *s, enum status status)
+static void annotate_all(struct settings *s, enum status status, char *const *captures)
 {
 	struct annotate *a = &s->annotate;
 
 	choose_matching(s);
 	a->sheet.sum = a->sums.sum;
 	sheet_begin(&a->sheet, s->function ? s->function : "Hottest functions");
-	if (show_functions(s)) {
+	if (!s->function && !s->functions && !a->assembly && a->sums.n) {
+		list_functions(a, captures);
+		sheet_end(&a->sheet);
+	} else if (show_functions(s)) {
 		sheet_end(&a->sheet);
 	} else if (s->function) {
-		cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no stack has it%s",
-			s->function, a->sums.n ? "" : ", because no sample was selected");
+		refuse_function(s, status);
 	} else if (a->sums.sum) {
 		cli_die(status ? status : STATUS_SYSTEM,
 			"no function has lines: its debug information is not here (--debug-dir, --symfs)%s",
@@ -249,6 +318,7 @@ int main(int argc, char **argv)
 	struct filters f = { 0 };
 	struct line_input in;
 	enum status status;
+	char **captures;
 	int c;
 
 	cli_begin(&command);
@@ -263,10 +333,11 @@ int main(int argc, char **argv)
 	s.annotate.files = &in.files;
 	if (!source_rules_init(&s.annotate.rules, s.dirs, s.n_dirs, s.files.symfs, s.annotate.sheet.html))
 		cli_die(STATUS_SYSTEM, "cannot open %s: %m", s.annotate.rules.failed);
-	take_function(&s, argv + optind);
-	status = read_captures(&s, &f, directory_operands(argv + optind, &f.view), &in);
+	captures = take_function(&s, argv + optind) ? argv + optind : standard_input;
+	result_open(captures);
+	status = read_captures(&s, &f, directory_operands(captures, &f.view), &in);
 	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
-	annotate_all(&s, status);
+	annotate_all(&s, status, captures);
 	symbol_files_unread(modules_unread(in.files.modules), false);
 	line_sums_release(&s.annotate.sums);
 	source_rules_release(&s.annotate.rules);

@@ -2,17 +2,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmd/cprof-annotate/annotate.h"
+#include "cmd/shared/terminal/text_colour.h"
 #include "common/flame/markup.h"
 #include "common/profile/sanitize.h"
-
-/* Colours of rows: half and a tenth of the heaviest row. */
-#define HOT "\033[1;31m"
-#define WARM "\033[33m"
-#define PLAIN "\033[0m"
-enum { HOT_PART = 2, WARM_PART = 10 };
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -62,10 +56,7 @@ static void add_text(struct sheet *s, struct slice text)
 
 void sheet_begin(struct sheet *s, const char *title)
 {
-	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	s->colour = !s->html && isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
-		    !(terminal && strcmp(terminal, "dumb") == 0);
+	s->colour = !s->html && colour_on();
 	if (!s->html)
 		return;
 	buf_text(&s->out, head);
@@ -127,30 +118,48 @@ void sheet_note(struct sheet *s, const char *fmt, ...)
 	free(text);
 }
 
-void sheet_table(struct sheet *s, const char *label)
+static void begin_table(struct sheet *s, const char *label, const char *text)
 {
 	s->in_table = true;
 	if (s->html)
 		buf_printf(&s->out,
 			   "<div class=\"wide\"><table>\n<tr><th scope=\"col\">self<th scope=\"col\">callees"
-			   "<th scope=\"col\">%s<th scope=\"col\">text\n",
-			   label);
-	else
+			   "<th scope=\"col\">%s<th scope=\"col\">%s\n",
+			   label, text);
+}
+
+void sheet_table(struct sheet *s, const char *label)
+{
+	begin_table(s, label, "text");
+	if (!s->html)
 		buf_printf(&s->out, "\n    self  callees  %8s\n", label);
 }
 
+void sheet_functions(struct sheet *s)
+{
+	begin_table(s, "source", "function");
+	if (!s->html)
+		buf_text(&s->out, "    self  callees   source  function\n");
+}
+
+/* Returns the row's colour on a terminal, or "". */
 static const char *heat_of(const struct sheet_row *row)
 {
-	if (!row->weighs || !row->total)
-		return "";
-	return row->total >= (row->most + HOT_PART - 1) / HOT_PART ? "hot"
-	       : row->total >= row->most / WARM_PART		   ? "warm"
-								   : "";
+	return row->weighs ? colour_of(row->by_self ? row->self : row->total, row->most) : "";
+}
+
+static const char *class_of(const struct sheet_row *row)
+{
+	const char *heat = heat_of(row);
+
+	if (row->source)
+		return "src";
+	return strcmp(heat, COLOUR_HOT) == 0 ? "hot" : heat[0] ? "warm" : "";
 }
 
 static void put_page_row(struct sheet *s, const struct sheet_row *row)
 {
-	buf_printf(&s->out, "<tr class=\"%s\"><td class=\"n w\">", row->source ? "src" : heat_of(row));
+	buf_printf(&s->out, "<tr class=\"%s\"><td class=\"n w\">", class_of(row));
 	if (row->weighs && row->self)
 		buf_printf(&s->out, "%.2f %%", percent_of(s, row->self));
 	buf_text(&s->out, "<td class=\"n w\">");
@@ -177,8 +186,8 @@ void sheet_row(struct sheet *s, const struct sheet_row *row)
 		put_page_row(s, row);
 		return;
 	}
-	if (s->colour && heat[0])
-		buf_text(&s->out, heat[0] == 'h' ? HOT : WARM);
+	if (s->colour)
+		buf_text(&s->out, heat);
 	if (row->weighs && row->self)
 		buf_printf(&s->out, "%7.2f%%", percent_of(s, row->self));
 	else
@@ -190,7 +199,7 @@ void sheet_row(struct sheet *s, const struct sheet_row *row)
 	buf_printf(&s->out, "  %7s  ", row->label);
 	buf_bytes(&s->out, row->text.p, row->text.n);
 	if (s->colour && heat[0])
-		buf_text(&s->out, PLAIN);
+		buf_text(&s->out, COLOUR_PLAIN);
 	trim_line(&s->out);
 }
 

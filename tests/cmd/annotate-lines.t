@@ -66,8 +66,26 @@ is "  all with many" "$(lines_of -C 999 | wc -w)" "$(wc -l <"$tmp/annotated.c")"
 
 # Which function
 top=$(cprof-top -i -n 1 "$tmp/all.bin" | tail -1 | awk '{ print $NF }')
-is "without a function, that of cprof-top's first row" "$(cprof-annotate "$tmp/made.bin" | head -1)" \
+is "-n 1: the function of cprof-top's first row" "$(cprof-annotate -n 1 "$tmp/made.bin" | head -1)" \
 	"$top in $program"
+cprof-annotate "$tmp/made.bin" >"$tmp/list"
+is "without a function, a list as cprof-top's" "$(awk '$3 == "lines" { print $4 }' "$tmp/list" | head -3)" \
+	"$(cprof-top -i -n 3 "$tmp/all.bin" | tail -3 | awk '{ print $NF }')"
+is "  with its shares" "$(awk -v f="$top" '$4 == f { print $1, $2 }' "$tmp/list")" \
+	"$(cprof-top -i -n 1 "$tmp/all.bin" | tail -1 | awk '{ print $2, $5 }')"
+like "  and the command that shows the lines of the first" "$(cat "$tmp/list")" \
+	"Lines of one: *cprof-annotate '$top' $tmp/made.bin\$"
+eval "$(sed -n 's/.*Lines of one: *//p' "$tmp/list")" >"$tmp/lines"
+is "    which it does" "$(head -1 "$tmp/lines")" "$top in $program"
+for o in list.html list.txt list.text; do
+	status "-o $o" 0 cprof-annotate -o "$tmp/$o" "$tmp/made.bin"
+	is "  is a file" "$(grep -c "$top in $program" "$tmp/$o")$(cat "$tmp/out")" 1
+done
+like "  of that kind" "$(head -1 "$tmp/list.html")" DOCTYPE
+same "  the same as on standard output" "$tmp/list" "$tmp/list.txt"
+status "  not of another" 2 cprof-annotate -o "$tmp/list.svg" "$tmp/made.bin"
+touch "$tmp/x.html"
+status "  nor one that is read" 2 cprof-annotate -o "$tmp/x.html" climb "$tmp/x.html"
 is "-n 2: the two hottest" "$(cprof-annotate -n 2 "$tmp/made.bin" | grep -c " in $program\$")" 2
 is "a name that none has is an expression" \
 	"$(cprof-annotate '^(wor|clim)' "$tmp/made.bin" | grep " in $program\$" | sort | tr '\n' ' ')" \
@@ -77,8 +95,9 @@ is "--function takes the name of a file" "$(cd "$tmp" && touch work && cprof-ann
 	made.bin | head -1)" "work in $program"
 is "the capture may come from a pipe" "$(cprof-annotate work <"$tmp/made.bin" | head -1)" "work in $program"
 status "a function that no stack has" 1 cprof-annotate nothing_like_it "$tmp/made.bin"
-is "  is an error" "$(cat "$tmp/err")" \
-	'cprof-annotate: cannot find the function "nothing_like_it": no stack has it'
+like "  is an error" "$(cat "$tmp/err")" \
+	'^cprof-annotate: cannot find the function "nothing_like_it": no stack has it; hottest: '
+like "  near one that is there" "$(cprof-annotate clibm "$tmp/made.bin" 2>&1)" 'did you mean climb\?'
 status "an expression that is none" 2 cprof-annotate 'work(' "$tmp/made.bin"
 status "options that merge frames are refused" 2 cprof-annotate --base main "$tmp/made.bin"
 status "folded text has no lines" 2 sh -c 'echo "a;b 3" | cprof-annotate'
