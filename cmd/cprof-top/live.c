@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/keyboard.h"
+#include "cmd/cprof-top/look.h"
 #include "cmd/cprof-top/screen.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/terminal/text_colour.h"
 #include "common/capture/sample_counts.h"
 #include "common/select/select.h"
 #include "common/stream/reader.h"
@@ -24,6 +27,7 @@ struct window {
 	struct gather_sums sums;
 	uint64_t weight;
 	double share; /* share of the weight that --match and the like left, from 0 to 1 */
+	bool shaped;
 };
 
 struct live {
@@ -33,6 +37,9 @@ struct live {
 	uint64_t period;
 	bool fit;
 	struct screen screen;
+	struct look look;       /* in use if the screen has keys */
+	struct profile seen;    /* likewise, the window as it is shown, and its view */
+	struct view seen_view;
 	struct view view;       /* the view of the filters, with modules of its own */
 	struct gather_modules modules;
 	struct window coming, shown;
@@ -45,12 +52,25 @@ struct live {
 	uint64_t now, from, due; /* capture time: now; the window's start; its end */
 };
 
+/* The gatherer's own table at the end is by the keys of the command line; windows are gathered by all. */
+static void keep_keys(struct live *v)
+{
+	const struct view *all = &v->look.gathered;
+
+	v->view.whole = all->whole;
+	v->view.parts = all->parts;
+	v->view.n_keys = all->n_keys;
+	memcpy(v->view.keys, all->keys, sizeof(v->view.keys));
+}
+
 static void window_init(struct live *v)
 {
 	v->coming = (struct window){ 0 };
 	gather_modules_init(&v->modules);
 	v->view = v->f->view;
 	v->view.modules = v->view.modules ? &v->modules : NULL;
+	if (v->screen.keys >= 0)
+		keep_keys(v);
 	v->view.reasons = v->view.states = NULL;
 	if (!profile_init(&v->coming.profile))
 		cli_no_memory();
@@ -65,29 +85,66 @@ static void fit_table(const struct live *v)
 	v->how->lines = v->screen.lines - 1;
 }
 
+/* Makes the profile that is shown of the window. */
+static void shape_window(struct live *v, struct window *w)
+{
+	struct views views = *v->how;
+
+	if (v->screen.keys >= 0) {
+		look_show(&v->look, &v->f->shape, &w->profile, &v->seen, &v->seen_view, &views);
+		w->share = w->weight ? (double)v->seen.total[0] / (double)w->weight : 0;
+	} else if (!w->shaped) {
+		filters_shape(v->f, &w->profile);
+		w->share = w->weight ? (double)w->profile.total[0] / (double)w->weight : 0;
+	}
+	w->shaped = true;
+}
+
+static void print_window(struct live *v, const struct buf *text)
+{
+	struct buf status = { 0 };
+	long row;
+
+	if (v->screen.on && v->screen.keys >= 0) {
+		row = look_marked(&v->look, &v->seen);
+		look_status(&v->look, &status);
+		if (status.failed)
+			cli_no_memory();
+		row += row < 0 ? 0 : (long)v->look.rows.line;
+		screen_draw(&v->screen, text, row, buf_cstr(&status));
+		buf_release(&status);
+	} else if (v->screen.on) {
+		screen_draw(&v->screen, text, -1, NULL);
+	} else if (fwrite(text->p, 1, text->n, stdout) != text->n || fflush(stdout) != 0) {
+		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
+	}
+}
+
 static void draw_window(struct live *v)
 {
 	struct buf text = { 0 };
-	struct view called = *v->how->view;
+	struct view called;
 	struct views views;
 
 	fit_table(v);
 	views = *v->how;
+	views.profile = &v->shown.profile;
+	if (v->screen.keys >= 0) {
+		v->look.rows.n = 0;
+		look_show(&v->look, &v->f->shape, &v->shown.profile, &v->seen, &v->seen_view, &views);
+	}
+	called = *views.view;
 	called.weight = v->events ? WEIGHT_EVENTS : called.weight;
 	views.view = &called;
-	views.profile = &v->shown.profile;
 	views.samples = v->shown.share * (double)v->shown.sums.samples;
+	views.colour = colour_on();
 	header_print(&v->header, &text);
 	views_text(&views, &text);
-	if (v->screen.on) {
-		screen_draw(&v->screen, &text);
-	} else {
+	if (!v->screen.on)
 		buf_byte(&text, '\n');
-		if (text.failed)
-			cli_no_memory();
-		if (fwrite(text.p, 1, text.n, stdout) != text.n || fflush(stdout) != 0)
-			cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
-	}
+	if (text.failed)
+		cli_no_memory();
+	print_window(v, &text);
 	buf_release(&text);
 }
 
@@ -225,23 +282,37 @@ static void gather_window(struct live *v, struct gather *g)
 	filters_check_alike(v->f, v->name);
 }
 
+/* Shows the window that has ended. */
+static void show_coming(struct live *v, const struct capture *c, const struct capture_totals *t)
+{
+	shape_window(v, &v->coming);
+	profile_release(&v->shown.profile);
+	v->shown = v->coming;
+	make_header(v, c, t);
+	draw_window(v);
+}
+
+/* While the view is paused, time goes on. */
+static void drop_coming(struct live *v, const struct capture *c)
+{
+	profile_release(&v->coming.profile);
+	window_ns(v, c);
+}
+
 static void end_window(struct live *v, struct gather *g)
 {
 	struct capture_totals t = capture_totals(&g->capture);
-	uint64_t all;
 
 	gather_window(v, g);
 	if (v->view.modules && !gather_modules_settle(&v->modules, &v->coming.profile, 1, 0))
 		cli_no_memory();
 	gather_modules_release(&v->modules);
-	all = v->coming.weight = v->coming.profile.total[0];
-	filters_shape(v->f, &v->coming.profile);
-	v->coming.share = all ? (double)v->coming.profile.total[0] / (double)all : 0;
-	profile_release(&v->shown.profile);
-	v->shown = v->coming;
+	v->coming.weight = v->coming.profile.total[0];
+	if (!(v->look.paused && v->screen.drawn))
+		show_coming(v, &g->capture, &t);
+	else
+		drop_coming(v, &g->capture);
 	window_init(v);
-	make_header(v, &g->capture, &t);
-	draw_window(v);
 	v->before = t;
 	v->from = v->now;
 	v->due += v->period;
@@ -308,16 +379,52 @@ static void watch_record(void *context, struct gather *g, const struct record *r
 	}
 }
 
+/* Does what the keys say. */
+static void take_keys(struct live *v)
+{
+	bool changed = false;
+	int key;
+
+	while ((key = keyboard_next()) != KEY_NONE) {
+		enum look_change change = look_key(&v->look, &v->seen, key);
+
+		if (change == LOOK_QUIT) {
+			screen_leave(&v->screen);
+			exit(STATUS_OK);
+		}
+		changed = changed || change == LOOK_CHANGED;
+		/* The next key may be about the rows that this one shows. */
+		if (change == LOOK_CHANGED && v->screen.drawn)
+			draw_window(v);
+	}
+}
+
 static void wait_for(void *context, struct reader *r, int fd)
 {
 	struct live *v = context;
+	enum screen_event event;
 
 	if (!v->screen.on || reader_ready(r))
 		return;
-	while (screen_wait(&v->screen, fd)) {
-		if (v->screen.drawn)
+	while ((event = screen_wait(&v->screen, fd)) != SCREEN_INPUT) {
+		if (event == SCREEN_KEYS)
+			take_keys(v);
+		else if (v->screen.drawn)
 			draw_window(v);
 	}
+}
+
+/* Opens the keyboard, if the screen and the view allow keys. */
+static void open_keys(struct live *v, const char *path)
+{
+	v->screen.keys = -1;
+	if (v->screen.on && v->how->shape == SHAPE_TABLE)
+		v->screen.keys = keyboard_open(strcmp(path, "-") == 0);
+	if (v->screen.keys < 0)
+		return;
+	v->view = v->f->view;
+	look_begin(&v->look, v->f, &v->view, v->how->cum);
+	v->f->view.all_ids = true;
 }
 
 enum status live_load(struct filters *f, const char *path, struct profile *p, struct loaded *l,
@@ -329,12 +436,17 @@ enum status live_load(struct filters *f, const char *path, struct profile *p, st
 	enum status status;
 
 	screen_open(&v.screen);
+	open_keys(&v, path);
 	window_init(&v);
 	f->watch = &watch;
 	status = operand_load(f, path, p, 0, l);
 	f->watch = NULL;
+	screen_leave(&v.screen);
+	keyboard_close();
 	if (v.screen.drawn)
 		putchar('\n');
+	look_release(&v.look);
+	profile_release(&v.seen);
 	profile_release(&v.coming.profile);
 	profile_release(&v.shown.profile);
 	gather_modules_release(&v.modules);

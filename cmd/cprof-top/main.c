@@ -13,6 +13,7 @@
 #include "cmd/shared/keys.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
+#include "cmd/shared/terminal/text_colour.h"
 #include "common/export/json.h"
 
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,
@@ -39,6 +40,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_OUTPUT, TOP_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
 	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
 	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list all files without names" },
+	COLOUR_ROWS,
 	CLI_ROWS,
 	{ 0 },
 };
@@ -150,6 +152,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case 'v':
 		s->views.verbose = s->views.modules = true;
 		break;
+	case COLOUR_OPTION:
+		colour_option(optarg);
+		break;
 	default:
 		cli_other(c);
 	}
@@ -214,6 +219,7 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 		header_make(&h, l, &want);
 		header_print(&h, &out);
 		header_release(&h);
+		s->views.colour = colour_on();
 		views_text(&s->views, &out);
 	}
 	fwrite(out.p, 1, out.n, stdout);

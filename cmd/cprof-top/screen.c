@@ -8,7 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/cprof-top/keyboard.h"
 #include "cmd/shared/cli.h"
+#include "cmd/shared/terminal/text_colour.h"
 
 /* Escape sequences that every terminal of the last decades supports. */
 #define HOME "\033[H"
@@ -62,29 +64,51 @@ void screen_open(struct screen *s)
 	sigaction(SIGWINCH, &act, NULL);
 }
 
-bool screen_wait(struct screen *s, int fd)
+enum screen_event screen_wait(struct screen *s, int fd)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = s->keys, .events = POLLIN } };
 	sigset_t mask;
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	sigdelset(&mask, SIGWINCH);
-	while (ppoll(&p, 1, NULL, &mask) < 0 && errno == EINTR) {
-		if (resized) {
-			resized = 0;
-			measure_terminal(s);
-			return true;
-		}
+	while (ppoll(p, sizeof(p) / sizeof(p[0]), NULL, &mask) < 0 && errno == EINTR) {
+		if (!resized && !keyboard_continued())
+			continue;
+		resized = 0;
+		measure_terminal(s);
+		return SCREEN_RESIZED;
 	}
-	return false;
+	if (p[1].revents & (POLLHUP | POLLERR | POLLNVAL))
+		s->keys = -1;
+	else if (p[1].revents & POLLIN)
+		return SCREEN_KEYS;
+	return SCREEN_INPUT;
 }
 
-/* Returns how many bytes of the line fit into the columns, one column for each character. */
+/* Returns the length of the colour that the text begins with, "ESC [ 3 3 m", or 0. */
+static size_t colour_length(const uint8_t *p, size_t n)
+{
+	size_t i = 2;
+
+	if (n < 3 || p[0] != 0x1b || p[1] != '[')
+		return 0;
+	while (i < n && p[i] != 'm')
+		i++;
+	return i < n ? i + 1 : 0;
+}
+
+/* Returns how many bytes of the line fit into the columns, one for each character, none for colours. */
 static size_t count_fitting_bytes(const uint8_t *p, size_t n, unsigned int columns)
 {
-	size_t i = 0;
+	size_t i = 0, colour;
 
-	while (i < n && columns-- > 0) {
+	while (i < n) {
+		colour = colour_length(p + i, n - i);
+		if (!colour && columns-- == 0)
+			break;
+		i += colour;
+		if (colour)
+			continue;
 		do
 			i++;
 		while (i < n && (p[i] & 0xc0) == 0x80);
@@ -92,16 +116,30 @@ static size_t count_fitting_bytes(const uint8_t *p, size_t n, unsigned int colum
 	return i;
 }
 
-static void put_line(const struct screen *s, struct buf *out, const uint8_t *p, size_t n)
+static void put_bytes(struct buf *out, const uint8_t *p, size_t n, bool colours)
+{
+	for (size_t i = 0, colour; i < n; i += colour ? colour : 1) {
+		colour = colour_length(p + i, n - i);
+		if (!colour || colours)
+			buf_bytes(out, p + i, colour ? colour : 1);
+	}
+}
+
+static void put_line(const struct screen *s, struct buf *out, const uint8_t *p, size_t n, bool marked)
 {
 	size_t fit = count_fitting_bytes(p, n, s->columns);
+	bool coloured = n > 0 && memchr(p, 0x1b, n);
 
+	if (marked)
+		buf_text(out, COLOUR_BACK);
 	if (fit == n) {
-		buf_bytes(out, p, n);
+		put_bytes(out, p, n, !marked);
 	} else {
-		buf_bytes(out, p, count_fitting_bytes(p, n, s->columns - (unsigned int)strlen(CUT)));
+		put_bytes(out, p, count_fitting_bytes(p, n, s->columns - (unsigned int)strlen(CUT)), !marked);
 		buf_text(out, CUT);
 	}
+	if (marked || (coloured && fit < n))
+		buf_text(out, COLOUR_PLAIN);
 	buf_text(out, CLEAR_LINE "\n");
 }
 
@@ -113,7 +151,7 @@ static void put_all(const struct buf *out)
 		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
 }
 
-void screen_draw(struct screen *s, const struct buf *text)
+void screen_draw(struct screen *s, const struct buf *text, long marked, const char *status)
 {
 	size_t lines = buf_lines(text), most = s->lines - 1; /* the cursor is on the line below */
 	size_t shown = lines > most ? most - 1 : lines;
@@ -128,12 +166,22 @@ void screen_draw(struct screen *s, const struct buf *text)
 	for (size_t i = 0; i < shown; i++) {
 		const uint8_t *end = memchr(p, '\n', text->n - (size_t)(p - text->p));
 
-		put_line(s, &out, p, (size_t)(end - p));
+		put_line(s, &out, p, (size_t)(end - p), (long)i == marked);
 		p = end + 1;
 	}
 	if (shown < lines)
 		buf_printf(&out, "[%zu more lines]" CLEAR_LINE "\n", lines - shown);
+	if (status)
+		put_bytes(&out, (const uint8_t *)status,
+			  count_fitting_bytes((const uint8_t *)status, strlen(status), s->columns - 1), true);
 	buf_text(&out, CLEAR_BELOW WRAP_ON);
 	put_all(&out);
 	buf_release(&out);
+}
+
+void screen_leave(struct screen *s)
+{
+	if (s->drawn)
+		fputs("\r" CLEAR_LINE, stdout);
+	fflush(stdout);
 }

@@ -68,6 +68,13 @@ struct slice view_names_shown(const struct view_names *n, uint32_t label)
 	return shown;
 }
 
+struct slice view_names_module(const struct view_names *n, uint32_t label)
+{
+	struct slice shown = profile_text(n->p, label);
+
+	return split_module(n, &shown);
+}
+
 /* Appends " [cc1]", if the name needs it. A place like "[app+0x12]" names its module already. */
 static void append_module(const struct view_names *n, struct slice name, struct slice shown,
 			  struct slice module, struct buf *out)

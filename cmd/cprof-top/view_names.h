@@ -28,6 +28,8 @@ void view_names_init(struct view_names *n, const struct profile *p, const struct
 void view_names_release(struct view_names *n);
 /* Returns the text of the label without a hidden module. */
 struct slice view_names_shown(const struct view_names *n, uint32_t label);
+/* Returns the hidden module of the label, empty if there is none. */
+struct slice view_names_module(const struct view_names *n, uint32_t label);
 /* Appends the name; columns of keys are separated by two spaces. */
 void view_names_append(const struct view_names *n, uint32_t label, struct buf *out);
 /* Appends one of the columns; the last one has the module, if needed. */

@@ -7,6 +7,7 @@
 
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/terminal/text_colour.h"
 #include "common/base/array.h"
 #include "common/views/top_stacks.h"
 #include "common/views/tree_view.h"
@@ -71,7 +72,7 @@ static void put_total_of(const struct views *v, struct buf *out, size_t n, size_
 	buf_printf(out, ", %zu of %zu %s shown\n", n, all, things_of(v));
 }
 
-static bool matches_peek(const struct views *v, uint32_t label)
+static bool matches_name(const struct views *v, const regex_t *expression, uint32_t label)
 {
 	struct slice shown = view_names_shown(v->names, label);
 	struct buf text = { 0 };
@@ -80,9 +81,18 @@ static bool matches_peek(const struct views *v, uint32_t label)
 	buf_bytes(&text, shown.p, shown.n);
 	if (text.failed)
 		cli_no_memory();
-	matches = regexec(v->peek, buf_cstr(&text), 0, NULL, 0) == 0;
+	matches = regexec(expression, buf_cstr(&text), 0, NULL, 0) == 0;
 	buf_release(&text);
 	return matches;
+}
+
+/* Returns whether the view has this row. */
+static bool has_row(const struct views *v, uint32_t label)
+{
+	if (v->shape == SHAPE_PEEK)
+		return matches_name(v, v->peek, label);
+	return (!v->search || matches_name(v, v->search, label)) &&
+	       (!v->module.n || slice_equal(view_names_module(v->names, label), v->module));
 }
 
 void views_table(const struct views *v, struct table *t)
@@ -94,7 +104,7 @@ void views_table(const struct views *v, struct table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct table_row *row = &t->rows[i];
 
-		if (v->shape == SHAPE_PEEK && !matches_peek(v, row->label))
+		if (!has_row(v, row->label))
 			continue;
 		row->key = (double)(v->cum ? row->cum[0] : row->flat[0]);
 		row->second = (double)(v->cum ? row->flat[0] : row->cum[0]);
@@ -217,6 +227,23 @@ static void put_cpu(const struct views *v, struct buf *out, uint64_t weight)
 		buf_printf(out, " %6.2f%%", header_percent(weight, v->profile->total[1]));
 }
 
+static void note_rows(const struct views *v, const struct table *t, size_t n, const struct buf *out)
+{
+	struct views_rows_shown *to = v->shown;
+
+	if (!to)
+		return;
+	to->line = buf_lines(out);
+	to->n = n < VIEWS_ROWS ? n : VIEWS_ROWS;
+	for (size_t i = 0; i < to->n; i++)
+		to->labels[i] = t->rows[i].label;
+}
+
+static uint64_t weight_sorted(const struct views *v, const struct table_row *row)
+{
+	return v->cum ? row->cum[0] : row->flat[0];
+}
+
 static void table_text(const struct views *v, struct buf *out)
 {
 	const char *of = v->intervals ? "          (95%)" : v->cpu ? "   cpu%" : "";
@@ -234,10 +261,14 @@ static void table_text(const struct views *v, struct buf *out)
 		   "cum", "cum%", gap, of);
 	measure_columns(v, &t, n, &columns);
 	put_key_names(v, &columns, out);
+	note_rows(v, &t, n, out);
 	for (size_t i = 0; i < n; i++) {
 		const struct table_row *row = &t.rows[i];
+		uint64_t weight = v->colour ? weight_sorted(v, row) : 0;
+		const char *colour = colour_of(weight, weight_sorted(v, t.rows));
 
 		sum += row->flat[0];
+		buf_text(out, colour);
 		put_weight(v, out, row->flat[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->flat[0]));
 		put_interval(v, out, row->flat[0]);
@@ -248,6 +279,10 @@ static void table_text(const struct views *v, struct buf *out)
 		put_interval(v, out, row->cum[0]);
 		put_cpu(v, out, row->cum[1]);
 		put_keys(v, &columns, row->label, out);
+		if (colour[0]) {
+			out->n--;
+			buf_text(out, COLOUR_PLAIN "\n");
+		}
 	}
 	buf_release(&columns.text);
 	table_release(&t);

@@ -18,6 +18,15 @@
 
 enum views_shape { SHAPE_TABLE, SHAPE_PEEK, SHAPE_STACKS, SHAPE_TREE };
 
+enum { VIEWS_ROWS = 256 };
+
+/* Where the rows of a table are in the text. */
+struct views_rows_shown {
+	size_t line; /* number of the first row's line */
+	size_t n;
+	uint32_t labels[VIEWS_ROWS];
+};
+
 struct views {
 	const struct profile *profile;
 	const struct view *view;
@@ -32,6 +41,10 @@ struct views {
 	size_t rows;         /* number of functions or stacks shown; 0: all */
 	size_t lines;        /* 0, or the lines for a table and the text already in the buffer */
 	const regex_t *peek; /* SHAPE_PEEK: selects the functions */
+	const regex_t *search; /* SHAPE_TABLE: only rows whose name matches; NULL: all */
+	struct slice module;   /* SHAPE_TABLE: only functions of this module; empty: all */
+	struct views_rows_shown *shown; /* SHAPE_TABLE: is filled with the first rows, if set */
+	bool colour;
 	double min_share;    /* SHAPE_TREE: smaller children share one line; percent of the total */
 	uint32_t depth;      /* SHAPE_TREE: number of levels; 0: all */
 };

@@ -216,3 +216,60 @@ const char *keys_need_capture(const struct view *v)
 	}
 	return NULL;
 }
+
+void keys_gather_all(struct view *v)
+{
+	static const enum view_by usual[] = { BY_PROCESS, BY_THREAD, BY_COMM, BY_CONTAINER };
+	unsigned int kinds = view_frame_keys(v);
+
+	v->parts |= kinds | 1u << BY_FUNCTION | 1u << BY_MODULE;
+	v->whole = true;
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		const struct view_key key = { usual[i], NULL };
+
+		if (v->n_keys < VIEW_KEYS && (v->n_keys == 0 || !view_has_key(v, usual[i])))
+			add_key(v, v->n_keys, key);
+	}
+}
+
+int keys_root(const struct view *gathered, const struct view_key *key)
+{
+	int root = 0;
+
+	for (size_t i = 0; i < gathered->n_keys; i++) {
+		if (gathered->keys[i].by > BY_SYSCALL && same_key(&gathered->keys[i], key))
+			return root;
+		root += gathered->keys[i].by > BY_SYSCALL;
+	}
+	return -1;
+}
+
+void keys_choose(const struct view *gathered, const struct view_key *keys, size_t n, bool modules,
+		 struct view *shown, struct projection *by)
+{
+	unsigned int kinds;
+
+	*shown = *gathered;
+	shown->n_keys = n;
+	if (n)
+		memcpy(shown->keys, keys, n * sizeof(*keys));
+	kinds = view_frame_keys(shown);
+	modules = modules && kinds & 1u << BY_FUNCTION && !(kinds & 1u << BY_MODULE);
+	by->n_columns = 0;
+	by->roots = view_roots(gathered);
+	by->asked = true;
+	if (n == 0)
+		add_column(by, COLUMN_PART, part_of(gathered->parts, BY_FUNCTION));
+	for (size_t i = 0; i < n; i++) {
+		if (keys[i].by == BY_SYSCALL)
+			add_column(by, COLUMN_SYSCALL, 0);
+		else if (keys[i].by > BY_SYSCALL)
+			add_column(by, COLUMN_ROOT, (unsigned int)keys_root(gathered, &keys[i]));
+		else
+			add_column(by, COLUMN_PART, part_of(gathered->parts, keys[i].by));
+	}
+	if (modules)
+		add_column(by, COLUMN_PART, part_of(gathered->parts, BY_MODULE));
+	else
+		shown->parts &= ~(1u << BY_MODULE);
+}

@@ -33,4 +33,18 @@ const char *keys_things(const struct view *v);
 /* Returns the first key that folded text cannot answer, or NULL. */
 const char *keys_need_capture(const struct view *v);
 
+/*
+ * For a view whose keys change while it is shown: makes the view v gather all that the usual keys need,
+ * beside its own. keys_choose then shows the stacks by some of them.
+ */
+void keys_gather_all(struct view *v);
+/*
+ * Makes *shown and *by for stacks gathered by keys_gather_all's view: by these keys, of which there are n;
+ * 0: by function. Every key must be a usual one or one of the view's. modules: functions have modules.
+ */
+void keys_choose(const struct view *gathered, const struct view_key *keys, size_t n, bool modules,
+		 struct view *shown, struct projection *by);
+/* Returns the number of the outermost frame that the key has in these stacks; -1: it names frames. */
+int keys_root(const struct view *gathered, const struct view_key *key);
+
 #endif

@@ -114,9 +114,9 @@ const char *gather_apply(struct gather *g, const struct record *r);
 /*
  * Names the samples since the last call and adds them to another profile and other sums, for a live reader.
  * They remain to be added to the gatherer's own profile as well. A name that is not in the stream yet is not
- * known. The view may differ from the gatherer's only in modules and reasons, and has no moment_ns. Call it
- * also before a SEGMENT is applied; otherwise the end of the previous segment is missed. Returns false if out
- * of memory.
+ * known. The view may differ from the gatherer's only in modules and reasons; with all_ids also in whole,
+ * parts and keys by thread, process, command and container. It has no moment_ns. Call it also before a
+ * SEGMENT is applied; otherwise the end of the previous segment is missed. Returns false if out of memory.
  */
 bool gather_look(struct gather *g, struct profile *p, const struct view *view, struct gather_sums *sums);
 /* Names and adds the samples of the last segment; returns false if memory ran out, then or before. */

@@ -30,11 +30,11 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins)
+	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins || v->all_ids)
 		k.cgroup = g->capture.processes[t->process].cgroup;
-	if (gather_keys_show_pid(v) || v->origins || t->comm == 0)
+	if (gather_keys_show_pid(v) || v->origins || v->all_ids || t->comm == 0)
 		k.process = t->process;
-	if (gather_keys_show_tid(v) || gather_spreads(v))
+	if (gather_keys_show_tid(v) || gather_spreads(v) || v->all_ids)
 		k.thread = (uint32_t)r->thread;
 	if ((gather_spreads(v) || view_has_key(v, BY_CPU)) && r->cpu < UINT32_MAX - 1)
 		k.cpu = (uint32_t)r->cpu + 1;

@@ -109,6 +109,7 @@ struct view {
 	unsigned int parts; /* the parts of a frame's label, as bits by enum view_by; 0: as the keys say */
 	enum view_native native;
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
+	bool all_ids;    /* samples keep thread, process and group apart, for gather_look by other keys */
 	bool no_ids;     /* BY_PROCESS and BY_THREAD: the command alone, to match other captures */
 	/* An outermost frame: the container's short id, or the cgroup's path if it has none. */
 	bool container;

@@ -199,7 +199,9 @@ if ! command -v python3 >/dev/null; then
 else
 	status "a terminal" 0 python3 "$here/top-screen.py" "$tmp/t.bin" 16 60 20 100
 	part() { sed -n "/^== $1/,/^== /p" "$tmp/out" | grep -v '^== '; }
-	is "  it is filled, but for the line of the cursor" "$(part first | grep -c .)$(part first | tail -1)" 14
+	is "  it is filled, the last line with the keys" \
+		"$(part first | grep -c .)$(part first | tail -1 | cut -c 1-40)" \
+		"15by function, flat first  q quit  p pause"
 	is "  as many rows as fit, and that is said" "$(part first | grep -c '^ *1 .*function_')$(part first | sed -n 's/^Total:.*, \(.*\)/ \1/p')" \
 		"10 10 of 80 functions shown"
 	is "  a name that is too long says so" "$(part first | grep -c 'function_[01]\.\.\.$')" 10
@@ -209,10 +211,11 @@ else
 		"$(part second | grep -c function_)$(part second | sed -n 's/^Window: *//p')" "13 in 1.00 s"
 	like "  Ctrl-C does not end it before the recorder" "$(cat "$tmp/out")" '^== end 0$'
 	like "  in the end the table of all" "$(part end)" '^Total: +83 samples'
-	is "  that fits" "$(part end | grep -c .)" 18
-	is "  its names are whole" "$(part end | grep -c 'function_.*0$')" "$(part end | grep -c function_)"
+	is "  that fits" "$(part end | tr -d '\033' | sed 's/\[[0-9;]*[mK]//g' | grep -c .)" 18
+	is "  its names are whole" \
+		"$(part end | grep -Ec 'function_.*0(.\[0m)?$')" "$(part end | grep -c function_)"
 	status "  -n is obeyed, and what does not fit is said" 0 python3 "$here/top-screen.py" "$tmp/t.bin" 16 60 20 100 -n 30
-	is "    on the first screen" "$(part first | tail -2 | head -1)" "[21 more lines]"
+	is "    on the first screen" "$(part first | grep more)" "[21 more lines]"
 fi
 
 # A real recorder that runs until it is stopped, and a workload that changes meanwhile

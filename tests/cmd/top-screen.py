@@ -6,99 +6,34 @@ Prints the screen after the first window, after the terminal got the second size
 each after a line "== WHAT"; then sends Ctrl-C and prints, after "== end STATUS", the output until the capture
 ended.
 """
-import fcntl
 import os
-import pty
-import re
-import select
-import struct
 import sys
-import termios
 
-capture = open(sys.argv[1], "rb").read()
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from terminal import Terminal, blocks
+
+all_blocks = list(blocks(open(sys.argv[1], "rb").read()))
 sizes = [tuple(map(int, sys.argv[2:4])), tuple(map(int, sys.argv[4:6]))]
+t = Terminal(["cprof-top", "-w", "1"] + sys.argv[6:], *sizes[0])
+drawn = "\x1b[J\x1b[?7h"
 
 
-def blocks(data):
-    while data:
-        n = 32 + struct.unpack_from("<I", data, 8)[0]
-        yield data[:n]
-        data = data[n:]
+def picture(what):
+    """Prints the next picture, after what makes the program draw it."""
+    before = len(t.text)
+    what()
+    if not t.until(lambda: len(t.text) > before and t.text.endswith(drawn)):
+        raise SystemExit("nothing was drawn: %r" % t.text)
+    return t.screen()
 
 
-def set_size(fd, size):
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-
-
-def screen(text, lines, columns):
-    """Returns the screen of a terminal that supports these sequences and no others."""
-    cells, row, column, wrap = [""] * lines, 0, 0, True
-    for what in re.findall(r"\x1b\[[?]?[0-9]*[A-Za-z]|\x1b|[^\x1b]", text):
-        if what == "\x1b[H":
-            row = column = 0
-        elif what == "\x1b[K":
-            cells[row] = cells[row][:column]
-        elif what == "\x1b[J":
-            cells[row] = cells[row][:column]
-            cells[row + 1:] = [""] * (lines - row - 1)
-        elif what in ("\x1b[?7l", "\x1b[?7h"):
-            wrap = what.endswith("h")
-        elif what == "\r":
-            column = 0
-        elif what == "\n":
-            row += 1
-            if row == lines:
-                cells, row = cells[1:] + [""], lines - 1
-        elif len(what) > 1 or ord(what) < 32:
-            raise SystemExit("an unknown sequence: %r" % what)
-        else:
-            assert column < columns, "a line is wider than the terminal"
-            cells[row] = cells[row][:column].ljust(column) + what + cells[row][column + 1:]
-            column += 1
-    assert wrap, "the terminal is left in another state"
-    return "\n".join(cells)
-
-
-pid, fd = -1, -1
-feed_in, feed = os.pipe()
-pid, fd = pty.fork()
-if pid == 0:
-    set_size(0, sizes[0])
-    os.dup2(feed_in, 0)
-    os.close(feed_in)
-    os.close(feed)
-    os.environ["TERM"] = "xterm"
-    os.execvp("cprof-top", ["cprof-top", "-w", "1"] + sys.argv[6:])
-os.close(feed_in)
-
-
-def read_until(end):
-    got = b""
-    while not got.endswith(end):
-        if not select.select([fd], [], [], 60)[0]:
-            raise SystemExit("nothing was drawn: %r" % got)
-        try:
-            more = os.read(fd, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not more:
-            break
-        got += more
-    return got.decode()
-
-
-all_blocks = list(blocks(capture))
-drawn = b"\x1b[J\x1b[?7h"
-os.write(feed, all_blocks[0] + all_blocks[1])
-print("== first\n" + screen(read_until(drawn), *sizes[0]))
-set_size(fd, sizes[1])
-print("== resized\n" + screen(read_until(drawn), *sizes[1]))
-os.write(feed, all_blocks[2])
-print("== second\n" + screen(read_until(drawn), *sizes[1]))
-os.write(fd, b"\x03")  # Ctrl-C ends the recorder, whose last output is still to come
-read_until(b"^C")  # until it has arrived: a terminal discards pending output
+print("== first\n" + picture(lambda: t.feed(all_blocks[0] + all_blocks[1])))
+print("== resized\n" + picture(lambda: t.resize(*sizes[1])))
+print("== second\n" + picture(lambda: t.feed(all_blocks[2])))
+t.keys("\x03")  # Ctrl-C ends the recorder, whose last output is still to come
+before = len(t.text)
 for b in all_blocks[3:]:
-    os.write(feed, b)
-os.close(feed)
-rest = read_until(b"never").replace("\r", "")
-print("== end %d\n%s" % (os.waitpid(pid, 0)[1], rest))
+    t.feed(b)
+t.close()
+status = t.wait()
+print("== end %d\n%s" % (status, t.text[before:].replace("\r", "")))

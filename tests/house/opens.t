@@ -12,6 +12,7 @@ cmd/shared/operands/directory.c 2 the directory that the user named, and files i
 cmd/shared/operands/operand_file.c 1 the operand that the user named
 cmd/shared/result_file.c 1 the file of -o that the user named
 cmd/shared/naming.c 1 /dev/null
+cmd/cprof-top/keyboard.c 1 /dev/tty
 cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kernel's
