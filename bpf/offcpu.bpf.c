@@ -218,6 +218,10 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 	t->site = find_site(t, key, pid, tid, now);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->used = now;
+	if (t->reason == WAIT_SLEEP)
+		note_futex(t);
+	else
+		t->futex.address = 0;
 	t->stack_sent = t->waking_sent = 0;
 	if (t->woken + EARLY < now)
 		t->woken = 0;
@@ -321,7 +325,8 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	w->head.tid = p->pid;
 	w->head.what = SAMPLE_WAKER;
 	w->head.kernel_n = (short)(n / 8);
-	if (submit_record(w, sizeof(w->head) + n, WAKE_FOR_MUCH))
+	w->futex = t->futex;
+	if (submit_record(w, sizeof(*w) - sizeof(w->stack) + n, WAKE_FOR_MUCH))
 		count_wait(WAIT_COUNT_LOST, 1);
 	else
 		t->waking_sent = 1;
@@ -385,6 +390,7 @@ int on_first(unsigned long long *ctx)
 	t->site = find_site(t, head.weight, pid, tid, head.time);
 	t->stack_sent = submit_record(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
+	t->futex.address = 0;
 	t->seen = 1;
 	t->left = t->start = head.time;
 	return 0;

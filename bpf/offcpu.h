@@ -30,11 +30,22 @@ struct wait {
 };
 
 /*
+ * A call of futex(2) that waits, as the wait begins. In a mutex of glibc, words[0] is the lock and words[2] its
+ * owner; common to all is only words[0].
+ */
+struct futex {
+	unsigned long long address; /* 0: the thread does not wait for a futex */
+	unsigned int op;            /* with its flags */
+	unsigned int words[5];      /* 0, if they cannot be read */
+};
+
+/*
  * A thread is woken by the current one, or by an interrupt that happens to have hit that. Only the stack
  * tells which.
  */
 struct waker {
 	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
+	struct futex futex;      /* that it waited for */
 	unsigned long long stack[64]; /* head.kernel_n return addresses in the kernel, leaf first */
 };
 

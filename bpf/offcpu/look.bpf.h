@@ -85,6 +85,18 @@ static __always_inline void copy_sleeping(struct task_struct *task, struct scrat
 }
 #endif
 
+/* As note_futex, for a thread that sleeps. */
+static __always_inline void look_futex(struct task_struct *task, struct thread *t)
+{
+	unsigned int op = 0;
+
+	t->futex.address = futex_of((struct pt_regs *)bpf_task_pt_regs(task), &op);
+	t->futex.op = op;
+	if (t->futex.address && bpf_copy_from_user_task(t->futex.words, sizeof(t->futex.words),
+							(void *)t->futex.address, task, 0))
+		t->futex.address = 0;
+}
+
 static __always_inline int was_on_off(struct task_struct *task)
 {
 	return some_cpus && bpf_core_field_exists(task->wake_cpu) && is_off((unsigned int)task->wake_cpu);
@@ -130,6 +142,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	t->reason = reason_of(state);
 	t->stack_sent = 1;
 	t->woken = 0;
+	look_futex(task, t);
 	t->exec = task->se.sum_exec_runtime;
 	t->left = t->start = now;
 	if (t->seen || task->on_cpu)

@@ -45,6 +45,11 @@ enum {
 #endif
 	TIMED = 64,  /* runs without a stack per run that is timed */
 	GONE = 64,   /* for report_site: the site is given up */
+#if defined(__TARGET_ARCH_x86)
+	FUTEX = 202, /* the number of the system call */
+#else
+	FUTEX = 98,
+#endif
 	EARLY = 200000, /* ns that a waking may come before the thread is seen to leave its CPU */
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8,
 };
@@ -129,6 +134,7 @@ struct thread {
 	unsigned char seen; /* it was switched since recording began */
 	unsigned char due;  /* on_back must report its wait */
 	unsigned char waking_sent; /* that of this very wait */
+	struct futex futex; /* that of this very wait */
 	struct site sites[WAIT_SITES];
 };
 
@@ -310,6 +316,38 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 #error "a place where a thread waits has no key on this architecture"
 #endif
 	return h ? h : 1;
+}
+
+/* Returns the address of the futex that a system call waits for, and its operation; otherwise 0. */
+static __always_inline unsigned long long futex_of(const struct pt_regs *r, unsigned int *op)
+{
+#if defined(__TARGET_ARCH_x86)
+	if (!r || r->orig_rax != FUTEX || (r->cs & 0xffff) != USER_CS)
+		return 0;
+	*op = (unsigned int)r->rsi;
+	return r->rdi;
+#else
+	if (!r || r->syscallno != FUTEX)
+		return 0;
+	*op = (unsigned int)r->regs[1];
+	return r->orig_x0;
+#endif
+}
+
+/* Reads the futex that the current thread begins to wait for. */
+WALK_FN int note_futex(struct thread *t)
+{
+	unsigned int op = 0;
+
+	if (!t)
+		return 0;
+	t->futex.address = futex_of((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()), &op);
+	if (!t->futex.address)
+		return 0;
+	t->futex.op = op;
+	if (bpf_probe_read_user(t->futex.words, sizeof(t->futex.words), (void *)t->futex.address) == 0)
+		return 0; /* otherwise all are 0: the futex may be the last word of its page */
+	return bpf_probe_read_user(t->futex.words, sizeof(t->futex.words[0]), (void *)t->futex.address);
 }
 
 /* Returns the slot of a site. A new site replaces the less recently used one of two. */

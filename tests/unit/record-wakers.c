@@ -115,9 +115,9 @@ int main(void)
 	wakers_release(&w);
 	wakers_init(&w, NULL);
 	names = task;
-	wakers_put(&w, &sent);
+	wakers_put(&w, &sent, &(struct lock_found){ LOCK_JOIN, 9, 3 });
 	found = wakers_find(&w, 3, 5);
-	check(found.by == WOKEN_BY_TASK && found.pid == 7 && found.tid == 8,
+	check(found.by == WOKEN_BY_TASK && found.pid == 7 && found.tid == 8 && found.lock.tid == 3,
 	      "found by the thread and the time");
 	check(wakers_find(&w, 3, 6).by == WOKEN_BY_UNKNOWN, "not at another time");
 	check(wakers_find(&w, 4, 5).by == WOKEN_BY_UNKNOWN, "nor for another thread");

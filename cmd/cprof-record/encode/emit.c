@@ -15,6 +15,7 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
+	intern_init(&e->said_locks);
 	probe_labels_init(&e->labels);
 	e->jitmaps = perf_maps_new(e->procs->scan.opener, &e->jitbudget);
 	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
@@ -31,6 +32,7 @@ void emit_release(struct emit *e)
 	stacks_release(&e->stacks);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
+	intern_release(&e->said_locks);
 	probe_labels_release(&e->labels);
 	jit_budget_release(&e->jitbudget);
 	perf_maps_free(e->jitmaps);
@@ -147,6 +149,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
+	intern_release(&e->said_locks);
 	probe_labels_restart(&e->labels);
 	perf_maps_restart(e->jitmaps);
 	jit_dumps_restart(e->jitdumps);
@@ -239,7 +242,7 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 		return EMIT_WRITTEN;
 	}
 	if (s->what == SAMPLE_WAKER) {
-		wakers_put(&e->wakers, (const struct waker *)s);
+		emit_waker(e, (const struct waker *)s);
 		return EMIT_WRITTEN;
 	}
 	if (!t)

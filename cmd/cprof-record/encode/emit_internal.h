@@ -31,6 +31,8 @@ void emit_put_sample(struct emit *e, const struct record *r);
 /* emit_waits.c */
 /* Writes the events of waiting time, one for each enum wait_reason. */
 void emit_wait_events(struct emit *e);
+/* Notes what ended a wait, and the lock that it was for. */
+void emit_waker(struct emit *e, const struct waker *w);
 /* Writes a wait as one sample per reason, with the last stack of its wait site. The segment must have t. */
 enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t);
 /* Writes how long a thread ran. The segment must have t. */

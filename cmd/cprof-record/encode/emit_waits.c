@@ -14,6 +14,60 @@ void emit_wait_events(struct emit *e)
 							   slice_of("ns"), 0, 0 } });
 }
 
+struct lock_question {
+	const struct procs *procs;
+	uint32_t pid;
+};
+
+static bool is_thread(const void *context, uint32_t tid, bool shared)
+{
+	const struct lock_question *q = context;
+	const struct task *t = procs_known_task(q->procs, tid);
+
+	return t && (shared || t->proc->pid == q->pid);
+}
+
+/* At the waking, because a thread that was joined is forgotten some time after it. */
+void emit_waker(struct emit *e, const struct waker *w)
+{
+	struct lock_question q = { e->procs, w->head.pid };
+	struct futex futex;
+	struct lock_found lock;
+
+	memcpy(&futex, &w->futex, sizeof(futex));
+	lock = lock_owner_find(&futex, w->head.tid, is_thread, &q);
+	wakers_put(&e->wakers, w, &lock);
+}
+
+/* Returns the id of the lock in the segment; 0 if out of memory. */
+static uint64_t put_lock(struct emit *e, const struct proc *p, const struct lock_found *lock)
+{
+	uint64_t identity[3] = { p->serial, lock->kind, lock->address };
+	size_t before = e->said_locks.n;
+	uint32_t at;
+
+	if (!intern_add(&e->said_locks, (struct slice){ (const uint8_t *)identity, sizeof(identity) }, &at))
+		return 0;
+	if (e->said_locks.n > before)
+		emit_record(e, (struct record){ .type = RECORD_LOCK,
+						.lock = { at + 1, p->id, lock->kind, lock->address } });
+	return at + 1;
+}
+
+static void add_lock(struct emit *e, struct record_woken *r, const struct lock_found *lock,
+		     const struct task *t, uint64_t time)
+{
+	struct task *owner = lock->tid ? procs_known_task(e->procs, lock->tid) : NULL;
+
+	if (!lock->address)
+		return;
+	r->lock = put_lock(e, t->proc, lock);
+	if (!owner)
+		return;
+	emit_task(e, owner, time);
+	r->owner = owner->id;
+}
+
 /* Writes the last wait as a whole. The waker may be a thread that is not recorded. */
 static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
 {
@@ -30,6 +84,7 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 		emit_task(e, waker, w->head.time);
 		r.waker = waker->id;
 	}
+	add_lock(e, &r, &found.lock, t, w->head.time);
 	emit_record(e, (struct record){ .type = RECORD_WOKEN, .woken = r });
 }
 

@@ -190,11 +190,12 @@ enum woken_by wakers_classify(struct wakers *w, const uint64_t *stack, size_t n,
 	return idle ? WOKEN_BY_IDLE : WOKEN_BY_TASK;
 }
 
-void wakers_put(struct wakers *w, const struct waker *waker)
+void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock)
 {
 	size_t n = waker->head.kernel_n > 0 ? (size_t)waker->head.kernel_n : 0;
 	struct waker_found found = { .pid = (uint32_t)(waker->head.weight >> 32),
-				     .tid = (uint32_t)waker->head.weight };
+				     .tid = (uint32_t)waker->head.weight,
+				     .lock = *lock };
 	uint64_t stack[STACK_MOST];
 	uint32_t at;
 
@@ -220,6 +221,6 @@ struct waker_found wakers_find(const struct wakers *w, uint32_t tid, uint64_t ti
 	uint32_t at;
 
 	if (!time || !idmap_find(&w->by_tid, tid, &at) || w->items[at].time != time)
-		return (struct waker_found){ WOKEN_BY_UNKNOWN, 0, 0 };
+		return (struct waker_found){ .by = WOKEN_BY_UNKNOWN };
 	return w->items[at].found;
 }

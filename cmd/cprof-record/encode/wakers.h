@@ -7,7 +7,7 @@
  *	struct wakers w;
  *
  *	wakers_init(&w, ksym);
- *	wakers_put(&w, waker);		// SAMPLE_WAKER, in order of time
+ *	wakers_put(&w, waker, &lock);	// SAMPLE_WAKER, in order of time
  *	found = wakers_find(&w, tid, woken);
  *	if (found.by == WOKEN_BY_TASK)
  *		...found.pid, found.tid...
@@ -17,6 +17,7 @@
 #define CPROF_RECORD_ENCODE_WAKERS_H
 
 #include "bpf/offcpu.h"
+#include "cmd/cprof-record/encode/lock_owner.h"
 #include "cmd/cprof-record/host/ksym.h"
 #include "common/base/idmap.h"
 #include "common/stream/record.h"
@@ -24,6 +25,7 @@
 struct waker_found {
 	enum woken_by by;
 	uint32_t pid, tid; /* WOKEN_BY_TASK: of the waker; tid 0: unknown */
+	struct lock_found lock; /* that the thread waited for */
 };
 
 struct wakers {
@@ -40,7 +42,7 @@ struct wakers {
 void wakers_init(struct wakers *w, struct ksym *ksym);
 void wakers_release(struct wakers *w);
 /* Classifies a waking, and keeps it until the end of the thread's wait. Without memory it is forgotten. */
-void wakers_put(struct wakers *w, const struct waker *waker);
+void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock);
 /* Finds the waking of the thread at this time; .by is WOKEN_BY_UNKNOWN without one. */
 struct waker_found wakers_find(const struct wakers *w, uint32_t tid, uint64_t time);
 /* Classifies n return addresses, leaf first. idle: the current task is the idle one. */

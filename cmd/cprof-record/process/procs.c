@@ -69,7 +69,7 @@ struct proc *procs_find(const struct procs *ps, uint32_t pid)
 	return idmap_find(&ps->by_pid, pid, &at) ? ps->items[at] : NULL;
 }
 
-static struct task *find_task(const struct procs *ps, uint32_t tid)
+struct task *procs_known_task(const struct procs *ps, uint32_t tid)
 {
 	uint32_t at;
 
@@ -175,7 +175,7 @@ static void set_comm(struct task *t, struct slice comm)
 
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm)
 {
-	struct task *t = find_task(ps, tid);
+	struct task *t = procs_known_task(ps, tid);
 
 	if (!t) {
 		t = calloc(1, sizeof(*t));
@@ -459,7 +459,7 @@ static void apply_exec(struct procs *ps, const struct change *c, struct change_e
 
 static void apply_fork(struct procs *ps, const struct change *c)
 {
-	struct task *parent_task = find_task(ps, c->ptid);
+	struct task *parent_task = procs_known_task(ps, c->ptid);
 	struct slice comm = slice_of(parent_task ? parent_task->comm : "");
 	struct proc *parent = procs_find(ps, c->ppid), *p = procs_find(ps, c->pid);
 
@@ -498,7 +498,7 @@ static void exit_task(struct procs *ps, struct task *t, uint64_t time)
 
 static void apply_exit(struct procs *ps, const struct change *c, struct change_effect *effect)
 {
-	struct task *t = find_task(ps, c->tid);
+	struct task *t = procs_known_task(ps, c->tid);
 
 	if (!t || t->dead || c->time < t->proc->seen)
 		return;
@@ -523,7 +523,7 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 		apply_exit(ps, c, effect);
 		break;
 	case CHANGE_COMM:
-		effect->task = find_task(ps, c->tid);
+		effect->task = procs_known_task(ps, c->tid);
 		if (!effect->task || c->time < effect->task->proc->seen)
 			break;
 		set_comm(effect->task, c->text);
@@ -595,7 +595,7 @@ void procs_snapshot(struct procs *ps)
 
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now)
 {
-	struct task *t = find_task(ps, tid);
+	struct task *t = procs_known_task(ps, tid);
 	struct proc *p;
 
 	if (t && t->proc->pid == pid)
@@ -610,7 +610,7 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 		if (pid != 0 && !procs_read(ps, p)) /* it is gone, and its records were lost */
 			procs_bury(ps, p, now);
 	}
-	t = find_task(ps, tid);
+	t = procs_known_task(ps, tid);
 	if (t && t->proc == p)
 		return t;
 	return procs_new_task(ps, p, tid, slice_of(pid == 0 ? "swapper" : ""));
@@ -689,7 +689,7 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 	}
 	ps->n_replaced = 0;
 	while (next_death(&ps->dead_tasks, before, &d)) {
-		struct task *t = find_task(ps, d.id);
+		struct task *t = procs_known_task(ps, d.id);
 
 		if (t && t->dead && t->died == d.time)
 			forget_task(ps, t);

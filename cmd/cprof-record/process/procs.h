@@ -171,6 +171,8 @@ void procs_snapshot(struct procs *ps);
 void procs_apply(struct procs *ps, const struct change *c, struct change_effect *effect);
 /* Returns the thread; if no change reported it, it is created from /proc. Returns NULL if out of memory. */
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now);
+/* Returns the thread, or NULL if no change reported it. */
+struct task *procs_known_task(const struct procs *ps, uint32_t tid);
 /* Returns NULL if the pid is unknown. */
 struct proc *procs_find(const struct procs *ps, uint32_t pid);
 /* Marks a process as exited; procs_sweep will remove it. */

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Locks that threads wait for, and their holders, by the program's own log of each kind of lock.
+. "$(dirname "$0")/../lib/lib.sh"
+may_record_all
+locks=$BUILD/tests/locks
+
+# waits FILE: a line "START KIND OWNER" for each long wait for a futex; OWNER is a tid or 0
+waits() {
+	cprof-dump "$1" | awk '
+		{
+			for (k in f) delete f[k]
+			for (i = 2; i <= NF; i++) {
+				p = index($i, "=")
+				f[substr($i, 1, p - 1)] = substr($i, p + 1)
+			}
+		}
+		$1 == "segment" { for (k in kind) delete kind[k] }
+		$1 == "thread" { tid[f["id"]] = f["tid"] }
+		$1 == "lock" { kind[f["id"]] = f["kind"] }
+		$1 == "woken" && f["lock"] + 0 {
+			printf "%.0f %s %d\n", f["time"] - f["queued"] - f["slept"], kind[f["lock"]], tid[f["owner"]]
+		}'
+}
+# judge: of the waits that began while a thread surely held the lock, prints the right ones and all
+judge() {
+	sort -n -k 2 "$tmp/log" >"$tmp/sorted"
+	awk 'FILENAME ~ /sorted$/ { n++; tid[n] = $1; from[n] = $2; to[n] = $3; next }
+		{
+			low = 1; high = n
+			while (low < high) {
+				middle = int((low + high + 1) / 2)
+				if (from[middle] <= $1) low = middle; else high = middle - 1
+			}
+			if (!n || $1 < from[low] || $1 > to[low]) next
+			all++
+			if ($3 == tid[low]) right++
+			else print "# " $0 ", held by " tid[low] >"/dev/stderr"
+		}
+		END { print right + 0, all + 0 }' "$tmp/sorted" "$tmp/of"
+}
+
+while read -r load kind; do
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" "$load" 2 >"$tmp/log" 2>"$tmp/err"
+	waits "$tmp/raw.bin" >"$tmp/waits"
+	grep " $kind " "$tmp/waits" >"$tmp/of"
+	set -- $(judge)
+	diag "$load: $1 of $2 owners are right"
+	ok "$load: there are waits" test "$2" -ge 50
+	ok "  the holder is right in at least 99 of 100" test $((100 * $1)) -ge $((99 * $2))
+	is "  no wait is for another kind of held lock, but main's for its threads" \
+		"$(grep -v " $kind \| futex 0\| join " "$tmp/waits")" ""
+done <<-END
+	mutex mutex
+	recursive mutex
+	errorcheck mutex
+	pi pi-mutex
+	robust robust
+	write rwlock
+	read rwlock
+	join join
+END
+
+for load in barrier semaphore condvar; do
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" "$load" 2 >"$tmp/log" 2>"$tmp/err"
+	waits "$tmp/raw.bin" >"$tmp/waits"
+	ok "$load: there are waits" test "$(grep -c ' futex 0$' "$tmp/waits")" -ge 50
+	# The mutex of a condition variable is held by threads that return from it.
+	[ "$load" = condvar ] && except=' mutex ' || except='no'
+	is "  none has a holder" "$(grep -v " futex 0\$\|$except" "$tmp/waits")" ""
+done
+
+# Waits that a timer ends are for condition variables: neither runtime locks a mutex with a limit.
+# claims COMMAND...: prints how many waits for futexes there are, and those that seem to be for a held lock
+# though a timer ended them, or that are for a kind of lock that the runtime does not use
+claims() {
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$@" >/dev/null 2>&1
+	cprof-dump "$tmp/raw.bin" | awk '
+		{
+			for (k in f) delete f[k]
+			for (i = 2; i <= NF; i++) {
+				p = index($i, "=")
+				f[substr($i, 1, p - 1)] = substr($i, p + 1)
+			}
+		}
+		$1 == "segment" { for (k in kind) delete kind[k] }
+		$1 == "lock" { kind[f["id"]] = f["kind"] }
+		$1 == "woken" && f["lock"] + 0 {
+			all++
+			k = kind[f["lock"]]
+			if (f["owner"] + 0 && (f["by"] == "timer" || (k != "mutex" && k != "join")))
+				print "# " $0 " " k >"/dev/stderr"
+			if (f["owner"] + 0 && (f["by"] == "timer" || (k != "mutex" && k != "join"))) wrong++
+		}
+		END { print all + 0, wrong + 0 }'
+}
+if command -v node >/dev/null; then
+	cat >"$tmp/wait.js" <<-'END'
+		const fs = require('fs');
+		const read = () => fs.readFile('/etc/passwd', () => setTimeout(read, 1));
+		for (let i = 0; i < 8; i++) read();
+		setTimeout(() => process.exit(0), 3000);
+	END
+	set -- $(claims node "$tmp/wait.js")
+	ok "node waits for futexes ($1 times)" test "$1" -ge 100
+	is "  and none that is not a lock seems held" "$2" 0
+else
+	skip "holders in node" "it is not here"
+fi
+if command -v javac >/dev/null && javac -d "$tmp" "$tests/loads/Known.java" 2>/dev/null; then
+	set -- $(claims java -cp "$tmp" Known 3)
+	ok "java waits for futexes ($1 times)" test "$1" -ge 20
+	is "  and none that is not a lock seems held" "$2" 0
+else
+	skip "holders in java" "it is not here"
+fi
+done_testing
