@@ -7,6 +7,7 @@
 
 #include "cmd/cprof-top/brief_top.h"
 #include "cmd/cprof-top/live.h"
+#include "cmd/cprof-top/lock_table.h"
 #include "cmd/cprof-top/views.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
@@ -186,6 +187,8 @@ static void check_top(const struct settings *s, const struct filters *f)
 		cli_usage("--ci and %s are mutually exclusive", filters_blame(f));
 	if (f->view.latency && s->views.intervals)
 		cli_usage("--ci and --weight latency are mutually exclusive");
+	if (f->view.blame == BLAME_LOCKS && (s->md || (s->has_format && s->format != ROWS_TSV)))
+		cli_usage("--by lock is not available: -o %s has no rows for it", s->md ? "md" : "ndjson or json");
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 }
@@ -204,10 +207,16 @@ static void warn_losses(const struct loaded *l)
 static void print_top(struct settings *s, struct reasons *reasons, struct reasons *states, const struct loaded *l)
 {
 	struct header_want want = { s->views.view, s->views.verbose, false, s->share, reasons, states };
+	struct lock_sums *locks = s->views.view->locks;
 	struct header h = { 0 };
 	struct buf out = { 0 };
 
-	if (s->md) {
+	if (locks)
+		lock_sums_sort(locks);
+	if (locks && s->has_format) {
+		warn_losses(l);
+		lock_table_tsv(locks, s->has_rows ? s->views.rows : 0, &out);
+	} else if (s->md) {
 		brief_top(&s->views, l, &s->brief, &out);
 	} else if (s->has_format) {
 		if (s->format != ROWS_JSON)
@@ -220,7 +229,10 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 		header_print(&h, &out);
 		header_release(&h);
 		s->views.colour = colour_on();
-		views_text(&s->views, &out);
+		if (locks)
+			lock_table_text(locks, s->views.rows, &out);
+		else
+			views_text(&s->views, &out);
 	}
 	fwrite(out.p, 1, out.n, stdout);
 	buf_release(&out);
@@ -265,6 +277,7 @@ int main(int argc, char **argv)
 	struct filters f = { .names = true, .hints = true, .has_latency = true };
 	struct loaded l = { 0 };
 	struct reasons reasons, states;
+	struct lock_sums locks;
 	enum status status;
 	struct profile p;
 	char **arguments;
@@ -290,6 +303,8 @@ int main(int argc, char **argv)
 	reasons_init(&states);
 	f.view.reasons = &reasons;
 	f.view.states = &states;
+	lock_sums_init(&locks);
+	f.view.locks = f.view.blame == BLAME_LOCKS ? &locks : NULL;
 	s.views.view = &f.view;
 	s.views.intervals |= f.view.blame == BLAME_CULPRITS && s.views.shape == SHAPE_TABLE && !s.md;
 	s.views.profile = &p;
@@ -307,6 +322,7 @@ int main(int argc, char **argv)
 	profile_release(&p);
 	reasons_release(&reasons);
 	reasons_release(&states);
+	lock_sums_release(&locks);
 	filters_release(&f);
 	free(arguments);
 	if (s.views.peek)

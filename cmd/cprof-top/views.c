@@ -25,7 +25,7 @@ static const char *things_of(const struct views *v)
 	return v->shape == SHAPE_STACKS ? "stacks" : keys_things(v->view);
 }
 
-static void put_time(char *to, size_t size, uint64_t ns)
+void views_time(char *to, size_t size, uint64_t ns)
 {
 	if (ns >= 1000000000)
 		snprintf(to, size, "%.2fs", (double)ns / 1e9);
@@ -42,7 +42,7 @@ static void put_weight(const struct views *v, struct buf *out, uint64_t weight)
 	char text[32];
 
 	if (v->view->weight == WEIGHT_NS)
-		put_time(text, sizeof(text), weight);
+		views_time(text, sizeof(text), weight);
 	else
 		snprintf(text, sizeof(text), "%" PRIu64, weight);
 	buf_printf(out, "%10s", text);

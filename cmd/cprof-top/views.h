@@ -71,6 +71,9 @@ struct interval views_interval(const struct views *v, uint64_t weight);
 /* Returns the least weight of a child that has its own line in the tree. */
 uint64_t views_least(const struct views *v);
 
+/* Writes a time as "1.25ms". */
+void views_time(char *to, size_t size, uint64_t ns);
+
 /* The labels of a stack, the outermost frame first. All zero to begin with; later calls reuse the array. */
 struct views_path {
 	uint32_t *labels; /* the caller frees it after the last call */

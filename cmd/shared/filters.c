@@ -200,7 +200,7 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 static void blame(struct filters *f, enum view_blame what)
 {
 	if (f->view.blame && f->view.blame != what)
-		cli_usage("--blame and --by waker or culprit are mutually exclusive");
+		cli_usage("--blame and --by waker, culprit or lock are mutually exclusive");
 	f->view.blame = what;
 	f->view.wall = true;
 	weigh_time(f);
@@ -210,6 +210,7 @@ const char *filters_blame(const struct filters *f)
 {
 	static const char *const names[] = {
 		[BLAME_CHAINS] = "--blame", [BLAME_WAKERS] = "--by waker", [BLAME_CULPRITS] = "--by culprit",
+		[BLAME_LOCKS] = "--by lock",
 	};
 
 	return names[f->view.blame];
@@ -240,6 +241,8 @@ static bool frame_option(struct filters *f, int option, const char *argument)
 		keys_parse(f, argument);
 		if (view_has_key(&f->view, BY_WAKER))
 			blame(f, BLAME_WAKERS);
+		if (view_has_key(&f->view, BY_LOCK))
+			blame(f, BLAME_LOCKS);
 		if (keys_take_culprit(&f->view))
 			blame(f, BLAME_CULPRITS);
 		return true;

@@ -81,7 +81,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_FRAMES, FILTER_NO_NAMES, "no-names", NULL, "leave a capture without names as it is" }
 /* The values of --by, for the commands that have it. */
 #define FILTER_BY_COMMON "function|module|language|line|file|syscall|process|thread|comm|cpu|container|"
-#define FILTER_BY_VALUES FILTER_BY_COMMON "waker|culprit|label.KEY[,...]"
+#define FILTER_BY_VALUES FILTER_BY_COMMON "waker|culprit|lock|label.KEY[,...]"
 #define FILTER_BY_COMPARED FILTER_BY_COMMON "label.KEY[,...]"
 
 /* How to read folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */

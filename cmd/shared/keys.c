@@ -19,6 +19,7 @@ static const struct key {
 	[BY_CPU] = { "cpu", "CPUs", false },
 	[BY_CONTAINER] = { "container", "containers", false },
 	[BY_WAKER] = { "waker", "wakers", true },
+	[BY_LOCK] = { "lock", "locks", true },
 	[BY_CULPRIT] = { "culprit", NULL, false },
 };
 
@@ -149,17 +150,18 @@ void keys_check(struct filters *f)
 	struct transform *s = &f->shape;
 	struct view *v = &f->view;
 	unsigned int kinds = view_frame_keys(v);
+	bool blamed = view_has_key(v, BY_WAKER) || view_has_key(v, BY_LOCK);
 	bool looked_at = s->match || s->focus || s->exclude || s->base || s->norm ||
 			 view_has_key(v, BY_SYSCALL);
 	bool by_name = v->n_keys == 1 && v->keys[0].by == BY_FUNCTION; /* asked for, and for nothing else */
 	bool modules = f->tells_modules && kinds & 1u << BY_FUNCTION && !(kinds & 1u << BY_MODULE) && !by_name;
 
-	if (v->n_keys > 1 && view_has_key(v, BY_WAKER))
-		cli_usage("--by waker takes no other keys");
+	if (v->n_keys > 1 && blamed)
+		cli_usage("--by waker or lock takes no other keys");
 	if ((v->inlined || v->lines) && !(kinds & (1u << BY_FUNCTION | 1u << BY_LINE | 1u << BY_FILE)))
 		cli_usage("%s requires --by function", v->inlined ? "-i" : "-l");
 	v->lines = v->lines && !(kinds & (1u << BY_LINE | 1u << BY_FILE));
-	if (view_has_key(v, BY_WAKER)) /* its frame is not of the sample */
+	if (blamed) /* its frame is not of the sample */
 		return;
 	take_container(v);
 	v->whole = kinds || looked_at;

@@ -6,6 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/blame/blame_culprits.h"
+#include "common/blame/blame_locks.h"
 #include "common/blame/blame_write.h"
 #include "common/gather/gather_keys.h"
 #include "common/profile/sanitize.h"
@@ -36,6 +37,7 @@ bool blame_init(struct blame *b, struct profile *p, unsigned int side, const str
 	b->tap = (struct gather_tap){ .context = b, .segment = end_segment };
 	chain_init(&b->chain);
 	intern_init(&b->identities);
+	intern_init(&b->pairs);
 	if (!profile_init(&b->wall) || !gather_init(&b->gather, &b->wall, 0, &b->view))
 		return false;
 	b->gather.tap = &b->tap;
@@ -49,6 +51,8 @@ void blame_release(struct blame *b)
 	chain_release(&b->chain);
 	culprits_release(&b->culprits);
 	intern_release(&b->identities);
+	intern_release(&b->pairs);
+	buf_release(&b->lock_name);
 	free(b->tap.leaves);
 	free(b->threads);
 	free(b->wanted);
@@ -177,13 +181,24 @@ static void add_span(struct blame *b, const struct chain_wait *w)
 		b->failed = true;
 		return;
 	}
-	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind };
+	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind, 0, 0 };
+}
+
+/* Notes the lock of the wait that was just added. */
+static void see_lock(struct blame *b, const struct record_woken *r)
+{
+	uint32_t holder = r->owner ? identify(b, r->owner) : CHAIN_NO_THREAD;
+
+	if (holder != CHAIN_NO_THREAD)
+		name_thread(b, r->owner, holder);
+	blame_locks_note(b, &b->spans[b->n_spans - 1], r, holder);
 }
 
 static void see_woken(struct blame *b, const struct record_woken *r)
 {
 	uint64_t woken = r->time - r->queued, start = woken - r->slept;
 	uint32_t thread = identify(b, r->thread), waker = CHAIN_NO_THREAD;
+	size_t spans = b->n_spans;
 	struct chain_wait w;
 
 	if (thread != CHAIN_NO_THREAD && b->asked->blame == BLAME_CULPRITS) {
@@ -208,6 +223,8 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN) };
 	if (r->slept && b->gather.based)
 		add_span(b, &w);
+	if (b->n_spans > spans && r->lock && b->asked->blame == BLAME_LOCKS)
+		see_lock(b, r);
 	chain_wait(&b->chain, &w);
 }
 
@@ -269,10 +286,12 @@ bool blame_finish(struct blame *b)
 
 	if (b->asked->blame == BLAME_CULPRITS)
 		return good && blame_culprits_write(b);
-	if (b->asked->blame != BLAME_CHAINS)
+	if (b->asked->blame == BLAME_WAKERS)
 		return good && !b->chain.failed && blame_write(b);
 	chain_sort(&b->chain);
-	for (size_t i = 0; good && !b->chain.failed && i < b->n_spans; i++)
+	if (good && b->asked->blame == BLAME_LOCKS)
+		blame_locks_explain(b);
+	for (size_t i = 0; b->asked->blame == BLAME_CHAINS && good && !b->chain.failed && i < b->n_spans; i++)
 		chain_explain(&b->chain, b->spans[i].wait.place, &b->spans[i].wait, b->spans[i].from,
 			      b->spans[i].to);
 	if (good && !b->chain.failed)

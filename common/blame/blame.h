@@ -10,6 +10,9 @@
  * wall: a wait of a thread is divided, and nothing else. The result is in the profile after blame_finish.
  *
  * With wakers in place of chains, the only frame is the end of the long wait: a thread, "[timer]" and so on.
+ * With locks, the long waits for a futex are below frames for the lock and its holder. With view.locks they are
+ * counted there as well (lock_sums.h).
+ *
  * With culprits, the stacks are those of samples of the threads that had the CPU while a waiting thread was
  * in its queue (culprits.h), under the view's keys. All other time is left out then.
  */
@@ -50,8 +53,12 @@ struct blame {
 	struct blame_span {
 		struct chain_wait wait;
 		uint64_t from, to; /* the part of its sleep in the time window */
+		uint32_t pair;	   /* index + 1 in pairs; 0: it is for no lock, or not of interest */
+		uint32_t waking;   /* where its waker let it go on; as wait.place */
 	} * spans;		   /* to be explained */
 	size_t n_spans, cap_spans;
+	struct intern pairs; /* with locks: a lock and a holder; see blame_locks.c */
+	struct buf lock_name;
 	bool *shown; /* by node of wall: a wanted thread's */
 	size_t cap_shown;
 	bool failed; /* out of memory */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
+#include "common/blame/blame_locks.h"
+#include "common/blame/lock_sums.h"
 
 /* A node of the caller's profile, and the length of the stack's text. */
 struct at {
@@ -256,7 +258,77 @@ static bool write_chains(struct blame *b)
 	return good;
 }
 
+/* Makes the frames of a lock and its holder. */
+static bool push_pair(struct blame *b, struct at *at, uint32_t pair)
+{
+	uint32_t holder = blame_locks_holder(b, pair);
+	struct buf text = { 0 };
+	bool good;
+
+	buf_text(&text, holder == CHAIN_NO_THREAD ? "[holder not known]" : "held by ");
+	if (holder != CHAIN_NO_THREAD) {
+		struct slice name = shown_name(b->asked, profile_text(&b->wall, b->threads[holder].label));
+
+		buf_bytes(&text, name.p, name.n);
+	}
+	good = !text.failed && push(b, at, blame_locks_name(b, pair)) && push(b, at, buf_view(&text));
+	buf_release(&text);
+	return good;
+}
+
+/* Adds the time of a link to its lock, by its innermost frame. */
+static void sum_link(struct blame_writer *w, const struct chain_link *l, uint32_t node)
+{
+	struct lock_sums *sums = w->b->asked->locks;
+	uint32_t pair = w->b->chain.links[l->root].what;
+
+	if (sums)
+		lock_sums_part(sums, lock_sums_find(sums, blame_locks_name(w->b, pair)), LOCK_MEANWHILE,
+			       profile_text(w->b->p, w->b->p->nodes[node].label), l->ns);
+}
+
+static bool write_lock_links(struct blame_writer *w)
+{
+	const struct chain *c = &w->b->chain;
+
+	for (size_t i = 0; i < c->n_links; i++) {
+		const struct chain_link *l = &c->links[i];
+		struct at at = l->kind == CHAIN_ROOT ? (struct at){ 0 } : w->links[l->parent];
+
+		if (!(l->kind == CHAIN_ROOT ? push_pair(w->b, &at, l->what) : push_link(w, l, &at)))
+			return false;
+		w->links[i] = at;
+		if (l->kind == CHAIN_RAN && l->ns && !push(w->b, &at, slice_of("[running, not sampled]")))
+			return false;
+		if (!l->ns)
+			continue;
+		sum_link(w, l, at.node);
+		if (!profile_claim(w->b->p, w->b->side, l->ns) ||
+		    !profile_add_at(w->b->p, at.node, at.bytes, w->b->side, l->ns))
+			return false;
+	}
+	return true;
+}
+
+static bool write_locks(struct blame *b)
+{
+	struct blame_writer w = {
+		.b = b,
+		.roots = b->asked->container ? 2 : 1,
+		.links = calloc(b->chain.n_links + 1, sizeof(*w.links)),
+	};
+	bool good;
+
+	blame_locks_sum(b);
+	good = w.links && write_lock_links(&w) && !b->failed;
+	free(w.links);
+	return good && !(b->asked->locks && b->asked->locks->failed);
+}
+
 bool blame_write(struct blame *b)
 {
-	return b->asked->blame == BLAME_WAKERS ? write_wakers(b) : write_chains(b);
+	return b->asked->blame == BLAME_WAKERS	? write_wakers(b)
+	       : b->asked->blame == BLAME_LOCKS ? write_locks(b)
+						: write_chains(b);
 }
+

@@ -35,6 +35,7 @@ enum view_by {
 	BY_CONTAINER,
 	BY_LABEL,
 	BY_WAKER,
+	BY_LOCK,
 	BY_CULPRIT, /* only until the view is complete: it becomes BLAME_CULPRITS */
 };
 enum { VIEW_KEYS = 8, VIEW_FRAME_KEYS = BY_SYSCALL }; /* most keys; number of kinds that name frames */
@@ -46,7 +47,7 @@ struct view_key {
 
 /* Which machine frames are shown in stacks of interpreted languages; see gather_native.h. */
 enum view_native { NATIVE_LIB, NATIVE_ALL, NATIVE_NONE };
-enum view_blame { BLAME_NOT, BLAME_CHAINS, BLAME_WAKERS, BLAME_CULPRITS }; /* see blame.h */
+enum view_blame { BLAME_NOT, BLAME_CHAINS, BLAME_WAKERS, BLAME_CULPRITS, BLAME_LOCKS }; /* see blame.h */
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 /*
  * WEIGHT_SAMPLES: each sample counts 1, but a sample of a counted event counts the events that it stands
@@ -89,6 +90,7 @@ struct view {
 	size_t n_events;
 	bool wall, apart;
 	enum view_blame blame; /* not for gather.h: blame.h reads such a view */
+	struct lock_sums *locks; /* if set, BLAME_LOCKS fills it */
 	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
 	struct mixed_events *alike;
 	/*

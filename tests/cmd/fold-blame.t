@@ -75,6 +75,38 @@ like "a table" "$(cprof-top --by waker "$tmp/a.bin")" ' 100\.00us .* work-42/43$
 like "  of what waits ended in" "$(cprof-top --blame --comm main "$tmp/a.bin")" '^ *40\.00us .* f$'
 like "a picture" "$(cprof-flame -o svg --blame "$tmp/a.bin")" '&lt;- work'
 
+# Locks: main waits for a mutex that work holds, and work for a futex.
+sed '/^woken/d; /^end/d' "$tmp/a.txt" | sed '$d' >"$tmp/locks.txt"
+cat >>"$tmp/locks.txt" <<'X'
+lock id=1 process=1 kind=mutex address=0x7000
+lock id=2 process=1 kind=futex address=0x8000
+sample time=151000 event=2 cpu=0 thread=2 user=19 kernel=0 weight=30000
+woken time=151000 thread=2 slept=30000 queued=0 by=timer waker=0 user=0 kernel=0 lock=2 owner=0
+sample time=160000 event=2 cpu=0 thread=1 user=16 kernel=0 weight=60000
+woken time=160000 thread=1 slept=60000 queued=0 by=task waker=2 user=0 kernel=0 lock=1 owner=2
+end time=200000 reason=closed samples=8
+flush
+X
+cprof-dump -r "$tmp/locks.txt" >"$tmp/locks.bin"
+is "locks with their holders" "$(cprof-fold --by lock "$tmp/locks.bin")" \
+'futex 0x8000 of pid 42;[holder not known];[timer] 30000
+mutex 0x7000 of pid 42;held by work;<- work;[running, not sampled] 30000
+mutex 0x7000 of pid 42;held by work;<- work;nap;[sleeping];[timer] 30000'
+cprof-top --by lock "$tmp/locks.bin" >"$tmp/got"
+like "  in a table" "$(cat "$tmp/got")" '^ *60\.00us  66\.7%        1    60\.00us        1  mutex 0x7000 of pid 42$'
+like "  with the holder" "$(cat "$tmp/got")" '^ *100\.0%  held by     work-42/43$'
+like "  the place" "$(cat "$tmp/got")" '^ *100\.0%  wanted in   join$'
+like "  and the time meanwhile" "$(cat "$tmp/got")" '^ *50\.0%  meanwhile   \[timer\]$'
+is "  the first with a known holder" "$(grep -o 'mutex\|futex' "$tmp/got" | head -n 1)" mutex
+is "  as rows" "$(cprof-top --by lock -o tsv "$tmp/locks.bin" | sed -n 2p)" \
+	"$(printf 'mutex 0x7000 of pid 42\tmutex\t1\t60000\t60000\tholder\twork-42/43\t60000')"
+is "  filtered by the waiting thread" "$(cprof-fold --by lock --comm work "$tmp/locks.bin" | wc -l)" 1
+status "  alone" 2 cprof-top --by lock,thread "$tmp/locks.bin"
+status "  not with another division" 2 cprof-top --by lock --blame "$tmp/locks.bin"
+status "  as tsv only" 2 cprof-top --by lock -o ndjson "$tmp/locks.bin"
+sed 's/lock=1 owner/lock=7 owner/' "$tmp/locks.txt" | cprof-dump -r >"$tmp/b.bin"
+status "an undefined lock" 3 cprof-fold --by lock "$tmp/b.bin"
+
 # Samples of minor 5 and earlier have no woken record, and of a later one that is lost nothing is known.
 grep -v '^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/old.bin"
 is "a capture without wakers" "$(cprof-fold --blame "$tmp/old.bin")" "$(cprof-fold --wall "$tmp/old.bin")"

@@ -34,7 +34,7 @@ status "a value like one of those" 2 cprof-top --by functoin
 is "  which one was meant" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid --by "functoin" (expected function, '\
 'module, language, line, file, syscall, process, thread, comm, cpu, container, '\
-'waker, culprit or label.KEY; did you mean function?)'
+'waker, culprit, lock or label.KEY; did you mean function?)'
 status "a value like none" 2 cprof-record --engine nothing
 is "  no guess" "$(head -n 1 "$tmp/err")" \
 	'cprof-record: invalid --engine "nothing" (expected auto, bpf or perf)'

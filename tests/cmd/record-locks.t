@@ -39,6 +39,14 @@ judge() {
 		END { print right + 0, all + 0 }' "$tmp/sorted" "$tmp/of"
 }
 
+# In a table, by name
+cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" mutex 1 >/dev/null 2>&1
+cprof-sym "$tmp/raw.bin" 2>/dev/null | cprof-top --by lock -n 1 >"$tmp/got" 2>/dev/null
+sed 's/^/# /' "$tmp/got"
+like "the mutex comes first, with four threads" "$(cat "$tmp/got")" '  4  mutex 0x[0-9a-f]* of pid [0-9]*$'
+like "  they want it in contend, which calls take last" "$(cat "$tmp/got")" '100\.0%  wanted in   (take|contend)$'
+like "  and hold it in turns" "$(cat "$tmp/got")" 'held by     locks-[0-9]*/[0-9]*$'
+
 while read -r load kind; do
 	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" "$load" 2 >"$tmp/log" 2>"$tmp/err"
 	waits "$tmp/raw.bin" >"$tmp/waits"
