@@ -333,7 +333,8 @@ int main(int argc, char **argv)
 	s.annotate.files = &in.files;
 	if (!source_rules_init(&s.annotate.rules, s.dirs, s.n_dirs, s.files.symfs, s.annotate.sheet.html))
 		cli_die(STATUS_SYSTEM, "cannot open %s: %m", s.annotate.rules.failed);
-	captures = take_function(&s, argv + optind) ? argv + optind : standard_input;
+	take_function(&s, argv + optind);
+	captures = argv + optind;
 	result_open(captures);
 	status = read_captures(&s, &f, directory_operands(captures, &f.view), &in);
 	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
