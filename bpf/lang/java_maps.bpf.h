@@ -129,8 +129,11 @@ static __always_inline int java_copy(WALK_ENV env, void *to, __u32 n, __u32 most
 	use_env(env);
 	if (__builtin_constant_p(n))
 		return (int)bpf_probe_read_user(to, n, (const void *)from);
-	asm volatile("" : "+r"(n)); /* see lang_copy */
-	if (n == 0 || n > most)
+	asm volatile("" : "+r"(n)); /* both, as in lang_copy */
+	if (n > most)
+		return -1;
+	asm volatile("" : "+r"(n));
+	if (n == 0)
 		return -1;
 	return (int)bpf_probe_read_user(to, n, (const void *)from);
 }

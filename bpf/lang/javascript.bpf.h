@@ -213,7 +213,7 @@ static __always_inline void js_find_position(struct lang_walk *l, struct js_stat
 	js->code_id = 0;
 	js->position = LANG_MARK_AT;
 	if (note->flags & JS_IN_MEMORY)
-		js->code_id = js_code(l, js, im, note->pc);
+		js->code_id = js_code(js, note->pc);
 	if (!js->code_id && !(note->flags & JS_NO_FRAME) && js_is_pointer(note->array) && !(__u32)note->offset)
 		js->code_id = js_bytecode(l, js, im, note->array, js_small(note->offset));
 	if (!js->code_id)

@@ -415,15 +415,26 @@ static __always_inline void js_remember_miss(struct lang_walk *l, __u64 pc)
 }
 
 /*
- * Finds the code of an instruction. Returns its id, and the offset from its start in js->position; 0: it is
- * not found, or its record cannot be sent now.
+ * Finds the code of an instruction. Returns the id of its record; 0: it is not found, or js->sign is set and
+ * its record must be sent. Sets the offset from its start in js->position. The caller sends the record: one
+ * level less of calls, whose stacks 5.10 adds up.
  */
-static __always_inline __u32 js_code(struct lang_walk *l, struct js_state *js, const struct lang_image *im, __u64 pc)
+WALK_FN __u32 js_find_code(__u64 pc)
 {
-	struct lang_key key = { l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
-	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
-	__u64 sign;
+	struct lang_walk *l = lang_walk_state();
+	struct js_state *js = js_state();
+	const struct lang_known *known;
+	const struct lang_image *im;
+	struct lang_key key;
 
+	if (!l || !js)
+		return 0;
+	js->sign = 0;
+	im = lang_image_of(l);
+	if (!im)
+		return 0;
+	key = (struct lang_key){ l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
+	known = bpf_map_lookup_elem(&lang_functions, &key);
 	if ((known && !known->id && bpf_ktime_get_ns() - known->sign < JS_MISS_NS))
 		return 0;
 	if (known && known->id) {
@@ -438,8 +449,15 @@ static __always_inline __u32 js_code(struct lang_walk *l, struct js_state *js, c
 		return 0;
 	}
 	js->position = pc - js->start;
-	sign = js_code_sign(js, im, js->start);
-	return sign ? js_describe_code(pc, sign) : 0;
+	js->sign = js_code_sign(js, im, js->start);
+	return 0;
+}
+
+static __always_inline __u32 js_code(struct js_state *js, __u64 pc)
+{
+	__u32 id = js_find_code(pc);
+
+	return id || !js->sign ? id : js_describe_code(pc, js->sign);
 }
 
 /* Sends the bytecode. Returns its id; 0: it is no bytecode, or its record cannot be sent now. */
@@ -470,8 +488,8 @@ WALK_FN __u32 js_describe_bytecode(__u64 pointer)
  * the offset from the first bytecode in js->position. A function that is compiled again has the same
  * bytecode, so the array is known by its address and its function.
  */
-static __always_inline __u32 js_bytecode(const struct lang_walk *l, struct js_state *js, const struct lang_image *im,
-					 __u64 pointer, __u32 offset)
+static __always_inline __u32 js_bytecode(struct lang_walk *l, struct js_state *js,
+					 const struct lang_image *im, __u64 pointer, __u32 offset)
 {
 	__u32 id = lang_find_id(l, JS_KEY_BYTECODE, pointer, js->function);
 

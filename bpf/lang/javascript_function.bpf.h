@@ -54,6 +54,7 @@ struct js_state {
 	__u64 name, inferred, path; /* strings of the function that is read */
 	__u64 address;	/* the SharedFunctionInfo's, untagged */
 	__u64 start, code; /* address of the instructions, and of Code, untagged */
+	__u64 sign;	/* code's whose record is to be sent, see js_find_code */
 	unsigned char shared[JS_WORDS], script[JS_WORDS], code_bytes[JS_WORDS], array[JS_WORDS]; /* BytecodeArray */
 	unsigned char chunk[JS_CHUNK];
 	struct js_note notes[JS_NOTES];

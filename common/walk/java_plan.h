@@ -10,9 +10,11 @@ static WALK_INLINE void java_add(struct java_walk *j, __u64 cfa, __u32 how)
 
 	if (n >= JAVA_PLACES)
 		return;
+	j->n = n + 1;
+	walk_opaque(n); /* 5.10 learns nothing of the index by a comparison of its lower half */
+	n &= JAVA_PLACES - 1;
 	j->spots[n].cfa = cfa;
 	j->spots[n].how = how;
-	j->n = n + 1;
 }
 
 /* Does a compiled method return here, with its frame gone? By the bytes from pc on. */
