@@ -116,7 +116,7 @@ static __always_inline __u32 java_tier(const struct java_walk *j, const struct j
 }
 
 /* Sends the record of the current frame, and remembers its ids. Returns its id; 0: the ring is full. */
-WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign, __u32 flags)
+WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign)
 {
 	const struct java_layout *y = java_layout(env);
 	struct lang_walk *l = lang_walk_state();
@@ -140,11 +140,6 @@ WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign, __u32 
 	c->record.id = known.id;
 	c->record.tier = java_tier(&c->j, y);
 	c->record.n = n * sizeof(struct lang_place);
-	c->record.parts[JAVA_PART_OFFSET] = (__u32)(c->j.pc - c->j.begin);
-	c->record.parts[JAVA_PART_START] = (__u32)c->j.begin;
-	c->record.parts[JAVA_PART_START_HIGH] = c->j.begin >> 32;
-	c->record.parts[JAVA_PART_COMPILE_ID] = c->j.compile_id;
-	c->record.parts[JAVA_PART_FLAGS] = flags;
 	if (bpf_ringbuf_output(&lang_ring, &c->record,
 			       __builtin_offsetof(struct java_record, places) + n * sizeof(struct lang_place),
 			       BPF_RB_NO_WAKEUP))
@@ -213,19 +208,13 @@ WALK_FN int java_stub_name(WALK_ENV env, __u64 object, __u64 sign)
 static __always_inline void java_note_code(WALK_ENV env, struct java_cpu *c, const struct java_layout *y,
 					   __u32 exact)
 {
-	__u32 flags = java_blob32(&c->j, y, JAVA_NM_ENTRY_BCI) == ~0u ? 0 : JAVA_FLAG_OSR;
-
 	if (c->j.pc && c->j.kind == JAVA_COMPILED)
 		java_debug(env, exact);
-	if (!c->scope) { /* inlined methods are unknown, but not the method itself */
+	if (!c->scope) /* inlined methods are unknown, but not the method itself */
 		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD), 0);
-		flags |= c->j.kind == JAVA_COMPILED ? JAVA_FLAG_CUT : 0;
-	}
 	for (int i = 0; i < JAVA_LEVELS && c->scope; i++)
 		java_level(env, 0, 0);
-	if (c->scope || c->state)
-		flags |= JAVA_FLAG_CUT;
-	c->code = java_send(env, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id), flags);
+	c->code = java_send(env, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id));
 }
 
 /* Finds or sends what a stub is called. */
@@ -246,7 +235,7 @@ static __always_inline void java_note_stub(WALK_ENV env, struct java_cpu *c, con
 	c->record.places[0].function = id;
 	c->record.places[0].position = JAVA_NO_BCI;
 	c->levels = 1;
-	c->code = java_send(env, JAVA_KEY_STUB, object, sign, 0);
+	c->code = java_send(env, JAVA_KEY_STUB, object, sign);
 }
 
 static __always_inline void java_note_method(WALK_ENV env, struct java_cpu *c)

@@ -31,16 +31,6 @@ enum {
 /* Stands for the frames of a virtual thread that are not on the stack. */
 #define JAVA_FROZEN_NAME "[frames in the heap]"
 
-/* The parts of struct lang_code. */
-enum java_part {
-	JAVA_PART_OFFSET,
-	JAVA_PART_START,
-	JAVA_PART_START_HIGH,
-	JAVA_PART_COMPILE_ID,
-	JAVA_PART_FLAGS
-};
-enum { JAVA_FLAG_OSR = 1, JAVA_FLAG_CUT = 2 };
-
 /* A return address in compiled code. */
 struct java_known {
 	__u64 pc, blob;

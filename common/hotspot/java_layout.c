@@ -51,7 +51,6 @@ static const struct row rows[] = {
 	{ MEMBER, JAVA_NM_METHOD, 8, 0, 0, "CompiledMethod", "_method" },
 	{ MEMBER, JAVA_NM_COMPILE_ID, 4, 0, 0, "nmethod", "_compile_id" },
 	{ MEMBER, JAVA_NM_LEVEL, 1, 0, 0, "nmethod", "_comp_level" },
-	{ MEMBER, JAVA_NM_ENTRY_BCI, 4, 0, 0, "nmethod", "_entry_bci" },
 	{ MEMBER, JAVA_NM_ORIG_PC, 4, 0, 0, "nmethod", "_orig_pc_offset" },
 	{ MEMBER, JAVA_NM_DEOPT, 8, SETS_DEOPT, JAVA_CODE_POINTER, "CompiledMethod", "_deopt_handler_begin" },
 	{ MEMBER, JAVA_NM_DEOPT, 8, SETS_DEOPT, JAVA_CODE_POINTER, "nmethod", "_deopt_handler_begin" },

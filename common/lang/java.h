@@ -47,7 +47,6 @@ enum java_at {
 	JAVA_NM_METHOD,	    /* pointer */
 	JAVA_NM_COMPILE_ID, /* 32 bits */
 	JAVA_NM_LEVEL,	    /* 8 bits: 1 to 3 C1, 4 C2, 0 native wrapper */
-	JAVA_NM_ENTRY_BCI,  /* 32 bits: -1, or else the code was entered in a loop (OSR) */
 	JAVA_NM_ORIG_PC,    /* 32 bits: from rsp of a deoptimized frame to its real pc */
 	/* The handler that replaces return addresses, as JAVA_DEOPT says. */
 	JAVA_NM_DEOPT,

@@ -47,7 +47,7 @@ static const struct made_java_field made_java_fields[] = {
 	{ "CodeBlob", "_frame_complete_offset", 20, 0 }, { "CodeBlob", "_code_begin", 32, 0 },
 	{ "CodeBlob", "_code_end", 40, 0 }, { "CompiledMethod", "_method", 112, 0 },
 	{ "nmethod", "_compile_id", 304, 0 }, { "nmethod", "_comp_level", 308, 0 },
-	{ "nmethod", "_entry_bci", 192, 0 }, { "nmethod", "_orig_pc_offset", 300, 0 },
+	{ "nmethod", "_orig_pc_offset", 300, 0 },
 	{ "CompiledMethod", "_deopt_handler_begin", 128, 0 },
 	{ "CompiledMethod", "_deopt_mh_handler_begin", 136, 0 },
 	{ "nmethod", "_scopes_pcs_offset", 268, 0 }, { "CompiledMethod", "_scopes_data_begin", 120, 0 },

@@ -34,7 +34,6 @@ static const char *const names[JAVA_AT] = {
 	[JAVA_NM_METHOD] = "method",
 	[JAVA_NM_COMPILE_ID] = "compile-id",
 	[JAVA_NM_LEVEL] = "level",
-	[JAVA_NM_ENTRY_BCI] = "entry-bci",
 	[JAVA_NM_ORIG_PC] = "orig-pc",
 	[JAVA_NM_DEOPT] = "deopt",
 	[JAVA_NM_DEOPT_MH] = "deopt-mh",
