@@ -11,6 +11,18 @@ static const char *const made[] = {
 	"LambdaForm$MH$",
 	"LambdaForm$DMH$",
 	"LambdaForm$BMH$",
+	"$Proxy",
+};
+
+/* The package of proxies that have no other: a number of its module follows. */
+static const char proxies[] = "jdk/proxy";
+
+/* Blobs of stubs that JDK 8 to 17 only number, by the names that JDK 21 gives them. */
+static const struct {
+	const char *is, *name;
+} stubs[] = {
+	{ "StubRoutines (1)", "StubRoutines (initial stubs)" },
+	{ "StubRoutines (2)", "StubRoutines (final stubs)" },
 };
 
 static bool is_digit(uint8_t c)
@@ -113,9 +125,34 @@ void java_text(struct buf *out, struct slice text)
 	put_text(out, text, '/');
 }
 
+void java_stub_name(struct buf *out, struct slice name)
+{
+	for (size_t i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++) {
+		if (slice_is(name, stubs[i].is))
+			name = slice_of(stubs[i].name);
+	}
+	put_text(out, name, '/');
+}
+
+/* Returns the part of the name after the number of a package of proxies, or the whole name. */
+static struct slice after_proxies(struct slice class)
+{
+	size_t n = sizeof(proxies) - 1, at = n;
+
+	if (!slice_begins(class, proxies))
+		return class;
+	while (at < class.n && is_digit(class.p[at]))
+		at++;
+	return at > n && at < class.n && class.p[at] == '/' ? (struct slice){ class.p + at, class.n - at } : class;
+}
+
 void java_class_name(struct buf *out, struct slice class)
 {
-	put_text(out, without_number(without_address(class)), '.');
+	struct slice name = without_number(without_address(class)), tail = after_proxies(name);
+
+	if (tail.n < name.n)
+		put_text(out, slice_of(proxies), '.');
+	put_text(out, tail, '.');
 }
 
 void java_source_path(struct buf *out, struct slice class, struct slice file)

@@ -446,6 +446,17 @@ static void check_class(const char *class, const char *want)
 	buf_release(&out);
 }
 
+static void check_stub(const char *name, const char *want)
+{
+	struct buf out = { 0 };
+	char text[256];
+
+	java_stub_name(&out, slice_of(name));
+	snprintf(text, sizeof(text), "%s is %s", name, want);
+	check(slice_is(buf_view(&out), want), text);
+	buf_release(&out);
+}
+
 static void check_names(void)
 {
 	struct buf out = { 0 };
@@ -462,13 +473,25 @@ static void check_names(void)
 	check_class("a/Model3", "a.Model3");
 	check_class("a/B$1", "a.B$1");
 	check_class("a/B$0x10", "a.B$0x10");
-	check_class("com/sun/proxy/$Proxy5", "com.sun.proxy.$Proxy5");
+	check_class("com/sun/proxy/$Proxy5", "com.sun.proxy.$Proxy");
+	check_class("jdk/proxy2/$Proxy12", "jdk.proxy.$Proxy");
+	check_class("jdk/proxy/A1", "jdk.proxy.A1");
+	check_class("jdk/proxy7", "jdk.proxy7");
+	check_class("jdk/proxyx7/A", "jdk.proxyx7.A");
+	check_class("a/jdk/proxy7/A", "a.jdk.proxy7.A");
+	check_class("a/$Proxy", "a.$Proxy");
+	check_class("$Proxy3", "$Proxy");
 	check_class("+0x1", "");
 	check_class("12", "12");
 	check_class("", "");
 	check_class("a/\xed\xa0\xbd\xed\xb8\x80", "a.\xf0\x9f\x98\x80"); /* U+1F600 */
 	check_class("\xed\xa0\xbd!", "?!");
 	check_class("\xed\xa0", "\xed\xa0");
+	check_stub("StubRoutines (1)", "StubRoutines (initial stubs)");
+	check_stub("StubRoutines (2)", "StubRoutines (final stubs)");
+	check_stub("StubRoutines (continuation stubs)", "StubRoutines (continuation stubs)");
+	check_stub("new_instance Runtime1 stub", "new_instance Runtime1 stub");
+	check_stub("", "");
 	java_source_path(&out, slice_of("java/util/HashMap$Node"), slice_of("HashMap.java"));
 	check(slice_is(buf_view(&out), "java/util/HashMap.java"), "a source's path has its package");
 	buf_clear(&out);

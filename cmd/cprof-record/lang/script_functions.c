@@ -137,12 +137,16 @@ static bool add_script(struct script_functions *fs, const struct script *new, ui
 
 static struct slice compose_java_name(struct script_functions *fs, const struct lang_function *f)
 {
+	struct slice name = { f->name, f->name_n };
+
 	buf_clear(&fs->scratch);
 	if (f->joint && f->class_n) {
 		java_class_name(&fs->scratch, (struct slice){ f->class, f->class_n });
 		buf_byte(&fs->scratch, f->joint);
+		java_text(&fs->scratch, name);
+	} else {
+		java_stub_name(&fs->scratch, name);
 	}
-	java_text(&fs->scratch, (struct slice){ f->name, f->name_n });
 	return buf_view(&fs->scratch);
 }
 
