@@ -99,7 +99,7 @@ static __always_inline int java_function(WALK_ENV env, const struct java_walk *j
 	if (!symbol)
 		return -LANG_STATE_UNREADABLE;
 	sign = java_sign(j, j->method_const * 31 + symbol);
-	id = lang_find_id(l, JAVA_KEY_METHOD, method, sign);
+	id = lang_find_sent(l, JAVA_KEY_METHOD, method, sign);
 	return id ? (int)id : java_name(env, method, sign, holder, symbol);
 }
 

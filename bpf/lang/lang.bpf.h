@@ -18,6 +18,7 @@
 
 #include "bpf/calls.bpf.h"
 #include "bpf/lang/exe.bpf.h"
+#include "bpf/lang/recent.bpf.h"
 #include "bpf/scratch.h"
 #include "common/lang/lang.h"
 
@@ -51,6 +52,12 @@ enum lang_step {
 	LANG_STEP_END,
 	LANG_STEP_CUT,  /* unreadable */
 	LANG_STEP_FULL, /* no room */
+	/*
+	 * Bits beside one of these: the caller must first name and append the last frame, or append the
+	 * frames for which it stands. In the step itself both stacks would add up.
+	 */
+	LANG_STEP_NAME = 16,
+	LANG_STEP_MORE = 32,
 };
 
 struct lang_key {
@@ -68,13 +75,14 @@ struct lang_known {
 struct lang_walk {
 	__u64 at;	      /* address of the frame that comes next */
 	__u64 thread;	      /* address of the thread's state in the interpreter */
-	__u64 bias, words[8]; /* words: by language */
+	__u64 bias, words[16]; /* words: by language */
 	__u32 image, pid, n, fresh;
 	__u32 ids; /* ids given by this CPU so far */
 	__u32 base;   /* where the frame that was read last begins in bytes */
 	__u32 held;   /* where the last frame begins that bytes hold whole */
 	__u32 pad;
 	__u64 window; /* the address of bytes; 0: they are of one frame */
+	struct lang_recents recents;
 	__u64 frames[LANG_SLOTS];
 	unsigned char bytes[LANG_WINDOW + 8];
 	unsigned char object[LANG_OBJECT + 8];
@@ -223,13 +231,45 @@ static __always_inline void lang_cut(struct lang_walk *l, __u32 state)
 	lang_push(l, 0, state, 0);
 }
 
+/* Returns the id of a function that this walk has met before; 0: ask lang_find_id. */
+static __always_inline __u32 lang_met(struct lang_walk *l, __u32 kind, __u64 object)
+{
+	const struct lang_recent *r = recent_slot(&l->recents, object);
+	__u64 owner = recent_owner(&l->recents, l->pid, kind);
+
+	return recent_is(r, object, owner) && r->walk == l->recents.walk ? r->id : 0;
+}
+
+/* Lets lang_met find this function in the same walk. */
+static __always_inline void lang_note_met(struct lang_walk *l, __u32 kind, __u64 object, __u32 id)
+{
+	recent_note(&l->recents, object, 0, recent_owner(&l->recents, l->pid, kind), id);
+}
+
 /* Returns the id of a function that was sent before; 0: send it. */
-static __always_inline __u32 lang_find_id(const struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
+static __always_inline __u32 lang_find_sent(const struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
 {
 	struct lang_key key = { l->pid, kind, object };
 	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
 
 	return known && known->sign == sign ? known->id : 0;
+}
+
+/* The same, first among those that this CPU has met lately. */
+static __always_inline __u32 lang_find_id(struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
+{
+	struct lang_recent *r = recent_slot(&l->recents, object);
+	__u64 owner = recent_owner(&l->recents, l->pid, kind);
+	__u32 id;
+
+	if (recent_is(r, object, owner) && r->sign == sign) {
+		r->walk = l->recents.walk;
+		return r->id;
+	}
+	id = lang_find_sent(l, kind, object, sign);
+	if (id)
+		recent_note(&l->recents, object, sign, owner, id);
+	return id;
 }
 
 /* Begins the record of a function. Returns false if this sample has met too many. */
@@ -491,6 +531,7 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 	im = lang_image_of(l);
 	if (!im || !im->usable)
 		return 0;
+	recents_begin(&l->recents, im->epoch);
 	if (p->learn) {
 		p->learn = 0;
 		lang_learn(im, p->image, p->bias);

@@ -90,10 +90,10 @@ WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 static __always_inline int python_push(struct lang_walk *l, const struct lang_image *im, __u64 code)
 {
 	__u64 names[2] = { 0, 0 }, instr = lang_field(l, im->at[PY_FRAME_INSTR]), entry = 0, sign;
-	__u32 position, id;
+	__u32 position, id = lang_met(l, LANG_PYTHON, code);
 	int got;
 
-	if (bpf_probe_read_user(names, sizeof(names), (const void *)(code + im->at[PY_CODE_PATH])))
+	if (!id && bpf_probe_read_user(names, sizeof(names), (const void *)(code + im->at[PY_CODE_PATH])))
 		return lang_push(l, 0, LANG_STATE_UNREADABLE, 0);
 	sign = names[0] * 31 + names[1];
 	if (im->at[PY_ENTRY] == PY_ENTRY_EACH ||
@@ -105,7 +105,8 @@ static __always_inline int python_push(struct lang_walk *l, const struct lang_im
 		position = lang_field32(l, im->at[PY_FRAME_INSTR]);
 	if (position > LANG_POSITION_MOST) /* before the first instruction */
 		position = 0;
-	id = lang_find_id(l, LANG_PYTHON, code, sign);
+	if (!id)
+		id = lang_find_id(l, LANG_PYTHON, code, sign);
 	if (id)
 		return lang_push(l, id, position, entry);
 	got = python_name(code, sign, 0);
@@ -147,6 +148,7 @@ WALK_FN int python_steps(__u32 unused)
 	if (!l || unused)
 		return LANG_STEP_END;
 	im = lang_image_of(l);
+#pragma clang loop unroll(disable)
 	for (int i = 0; im && i < PY_STEPS && is == LANG_STEP_ON; i++)
 		is = python_step(l, im);
 	return im ? is : LANG_STEP_END;

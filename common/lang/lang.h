@@ -58,6 +58,7 @@ struct lang_image {
 	__u64 type;     /* linked address of further data, by language: that shows the type of an object */
 	struct lang_loop loops[LANG_LOOPS];
 	__u32 at[LANG_AT];
+	__u32 epoch; /* if it changes, the programs give new ids */
 	/* V8: the number of bytecodes, or 0, and their lengths for operands of 1, 2 and 4 bytes. */
 	__u32 bytecodes;
 	__u8 lengths[LANG_LENGTHS]; /* only user space needs them */

@@ -43,6 +43,7 @@ struct bpf_lang {
 	struct lang_procs_bpf *procs; /* NULL: the side-band tells of exec and fork */
 	struct ring_buffer *ring;     /* NULL: nothing is loaded */
 	bool failed[LANG_KINDS];      /* loading was tried; 0: of the maps */
+	uint32_t epoch;		      /* lang_image.epoch of published images */
 	bpf_lang_fn *take;
 	bpf_lang_code_fn *take_code;
 	void *arg;
@@ -461,11 +462,18 @@ bool bpf_lang_load(struct bpf_lang *l, uint32_t language, struct buf *error)
 	return false;
 }
 
+static int images_fd(const struct bpf_lang *l)
+{
+	return bpf_map__fd(map_named(&l->hooks[0].find, "lang_images"));
+}
+
 bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error)
 {
+	struct lang_image own = *image;
+
+	own.epoch = l->epoch;
 	return bpf_lang_load(l, image->language, error) &&
-	       bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image,
-				   BPF_ANY) == 0;
+	       bpf_map_update_elem(images_fd(l), &index, &own, BPF_ANY) == 0;
 }
 
 void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc)
@@ -486,10 +494,26 @@ static void clear_map(int fd)
 		;
 }
 
+/* Lets the programs forget the ids that a CPU keeps of its own. Those in the map must be gone before. */
+static void change_epoch(struct bpf_lang *l)
+{
+	struct lang_image image;
+
+	l->epoch++;
+	for (uint32_t i = 0; i < LANG_IMAGES; i++) {
+		if (bpf_map_lookup_elem(images_fd(l), &i, &image) != 0 || !image.usable)
+			continue;
+		image.epoch = l->epoch;
+		bpf_map_update_elem(images_fd(l), &i, &image, BPF_ANY);
+	}
+}
+
 void bpf_lang_restart(struct bpf_lang *l)
 {
-	if (l->ring)
+	if (l->ring) {
 		clear_map(bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")));
+		change_epoch(l);
+	}
 	if (l->calls.ring)
 		clear_map(bpf_map__fd(l->calls.functions));
 }
