@@ -45,6 +45,7 @@ enum {
 	PHP_WINDOW = 1024,   /* bytes of PHP's stack that are read at once, in lang_function.lines */
 	PHP_DELEGATORS = 8,  /* generators that wait in "yield from", one for the other */
 	PHP_FAKES_MOST = 32, /* chains of them in one sample, at most */
+	PHP_STEPS = 2,	     /* in one call; a divisor of LANG_ROUNDS */
 };
 
 /* Members of a generator: the fake frame, by whose place the layout is known; the node; the true frame. */
@@ -58,7 +59,16 @@ enum {
 };
 
 /* Members of lang_walk.words. */
-enum { PHP_OPLINE_REGISTER, PHP_LEAF, PHP_PATH_AT, PHP_PATH_SIGN, PHP_PATH_EVAL, PHP_WINDOW_AT, PHP_FAKES };
+enum {
+	PHP_OPLINE_REGISTER, PHP_LEAF, PHP_PATH_AT, PHP_PATH_SIGN, PHP_PATH_EVAL, PHP_WINDOW_AT, PHP_FAKES,
+	PHP_LINE_OF, PHP_LINE, /* an opline, and its line */
+	/* The frame to be named: key and sign of its function, and position and flags of the frame. */
+	PHP_NEW_KEY, PHP_NEW_SIGN, PHP_NEW_AT, PHP_NEW_FLAGS,
+	PHP_FAKE_AT, PHP_FAKE_OF /* the fake frame of a generator, and the generator: see php_delegators */
+};
+
+/* In lang_key.kind: a named function of a script, by the address of its structure; only for lang_met. */
+enum { PHP_KEY_MET = LANG_PHP | 1 << 8 };
 
 #define PHP_EVAL_END 0x65646f6320642729ull /* )'d code */
 
@@ -134,30 +144,65 @@ WALK_FN int php_name(__u64 object, __u64 sign, __u32 outermost)
 	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
-/* The line that runs. The loop keeps its opline in a register, and often only there. */
-static __always_inline __u32 php_line(struct lang_walk *l, const struct lang_image *im)
+/* Returns the opline that runs. The loop keeps its opline in a register, and often only there. */
+static __always_inline __u64 php_opline(struct lang_walk *l, const struct lang_image *im)
 {
 	__u64 opline = lang_field(l, PHP_FRAME_OPLINE), in;
-	__u32 line = 0;
 
 	if (l->words[PHP_LEAF]) {
 		in = l->words[PHP_OPLINE_REGISTER] - lang_object(l, im->at[PHP_OPCODES]);
 		if (in % PHP_OPLINE == 0 && in / PHP_OPLINE < lang_object32(l, im->at[PHP_LAST]))
 			opline = l->words[PHP_OPLINE_REGISTER];
 	}
-	if (opline)
-		bpf_probe_read_user(&line, sizeof(line), (const void *)(opline + PHP_OPLINE_LINE));
-	return line <= LANG_POSITION_MOST ? line : 0;
+	return opline;
 }
 
-static __always_inline int php_push(struct lang_walk *l, __u64 object, __u64 sign, __u32 outermost,
-				    __u32 line, __u64 entry)
+static __always_inline __u32 php_line(struct lang_walk *l, __u64 opline)
 {
-	int id = lang_find_id(l, LANG_PHP, object, sign);
+	__u32 line = 0;
 
-	if (!id)
-		id = php_name(object, sign, outermost);
-	return id > 0 ? lang_push(l, id, line, entry) : lang_push(l, 0, -id, entry);
+	if (!opline)
+		return 0;
+	if (opline == l->words[PHP_LINE_OF])
+		return (__u32)l->words[PHP_LINE];
+	bpf_probe_read_user(&line, sizeof(line), (const void *)(opline + PHP_OPLINE_LINE));
+	if (line > LANG_POSITION_MOST)
+		line = 0;
+	l->words[PHP_LINE_OF] = opline;
+	l->words[PHP_LINE] = line;
+	return line;
+}
+
+/* php_take_frame's flags of a frame whose function is new. */
+enum { PHP_NEW_OUTERMOST = 1, PHP_NEW_NAMED = 2 };
+
+/* Names and appends the frame that was read last. Returns false if there is no room. */
+static __always_inline int php_push_new(struct lang_walk *l)
+{
+	__u64 at = l->words[PHP_NEW_AT];
+	__u32 flags = l->words[PHP_NEW_FLAGS];
+	int id = php_name(l->words[PHP_NEW_KEY], l->words[PHP_NEW_SIGN], flags & PHP_NEW_OUTERMOST);
+
+	if (id > 0 && flags & PHP_NEW_NAMED)
+		lang_note_met(l, PHP_KEY_MET, lang_field(l, PHP_FRAME_FUNCTION), id);
+	return id > 0 ? lang_push(l, id, (__u32)at, at & LANG_ENTRY) : lang_push(l, 0, -id, at & LANG_ENTRY);
+}
+
+/* Appends a frame. at: its line, and LANG_ENTRY. Returns an enum lang_step. */
+static __always_inline int php_push(struct lang_walk *l, __u64 object, __u64 sign, __u64 at, __u32 flags)
+{
+	__u32 id = lang_find_id(l, LANG_PHP, object, sign);
+
+	if (id) {
+		if (flags & PHP_NEW_NAMED)
+			lang_note_met(l, PHP_KEY_MET, lang_field(l, PHP_FRAME_FUNCTION), id);
+		return lang_push(l, id, (__u32)at, at & LANG_ENTRY) ? LANG_STEP_ON : LANG_STEP_FULL;
+	}
+	l->words[PHP_NEW_KEY] = object;
+	l->words[PHP_NEW_SIGN] = sign;
+	l->words[PHP_NEW_AT] = at;
+	l->words[PHP_NEW_FLAGS] = flags;
+	return LANG_STEP_NAME;
 }
 
 /*
@@ -207,23 +252,25 @@ static __always_inline __u64 php_sign(struct lang_walk *l, const struct lang_ima
 }
 
 /* Reads the frame there to l->bytes, and appends it. */
-WALK_FN int php_frame(__u64 at, __u32 use)
+static __always_inline int php_take_frame(struct lang_walk *l, const struct lang_image *im, __u64 at,
+					  __u32 use)
 {
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
 	__u64 function, name, scope, object, outermost, entry;
-	__u32 info, line;
+	__u32 info, line, id;
 	__u8 type;
 
-	if (!l)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-	if (!im || !php_read_frame(l, at))
+	if (!php_read_frame(l, at))
 		return LANG_STEP_CUT;
 	function = lang_field(l, PHP_FRAME_FUNCTION);
 	info = lang_field(l, PHP_FRAME_INFO);
 	if (!function)
 		return LANG_STEP_ON;
+	entry = use == PHP_RUNS && info & PHP_INFO_TOP ? LANG_ENTRY : 0;
+	id = l->words[PHP_LEAF] ? 0 : lang_met(l, PHP_KEY_MET, function);
+	if (id) {
+		line = php_line(l, lang_field(l, PHP_FRAME_OPLINE));
+		return lang_push(l, id, line, entry) ? LANG_STEP_ON : LANG_STEP_FULL;
+	}
 	if (lang_copy(l->object, function, im->at[PHP_FIRST_LINE] + 8, LANG_OBJECT) == 0 &&
 	    bpf_probe_read_user(l->object, PHP_FUNCTION_HEAD, (const void *)function))
 		return LANG_STEP_CUT;
@@ -236,20 +283,32 @@ WALK_FN int php_frame(__u64 at, __u32 use)
 			lang_mark(l, LANG_STACK);
 		if (!name || im->at[PHP_HANDLERS])
 			return LANG_STEP_ON;
-		if (!php_push(l, function, lang_read64(name + PHP_STRING_HASH) + scope, 0, 0, 0))
-			return LANG_STEP_FULL;
-		return LANG_STEP_ON;
+		return php_push(l, function, lang_read64(name + PHP_STRING_HASH) + scope, 0, 0);
 	}
 	if (type != PHP_TYPE_USER && type != PHP_TYPE_EVAL)
 		return LANG_STEP_CUT;
-	line = php_line(l, im);
+	line = php_line(l, php_opline(l, im));
 	l->words[PHP_LEAF] = 0;
 	outermost = !name && !lang_field(l, PHP_FRAME_PREVIOUS);
-	entry = use == PHP_RUNS && info & PHP_INFO_TOP ? LANG_ENTRY : 0;
 	object = lang_object(l, im->at[PHP_OPCODES]) + scope * 3 + outermost;
-	if (!php_push(l, object, php_sign(l, im, name), outermost, line, entry))
-		return LANG_STEP_FULL;
-	return LANG_STEP_ON;
+	return php_push(l, object, php_sign(l, im, name), line | entry,
+			(outermost ? PHP_NEW_OUTERMOST : 0) | (name ? PHP_NEW_NAMED : 0));
+}
+
+/* The same for frames that are not in the chain. */
+WALK_FN int php_frame(__u64 at, __u32 use)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	int is;
+
+	if (!l)
+		return LANG_STEP_END;
+	im = lang_image_of(l);
+	is = im ? php_take_frame(l, im, at, use) : LANG_STEP_CUT;
+	if (is == LANG_STEP_NAME)
+		is = php_push_new(l) ? LANG_STEP_ON : LANG_STEP_FULL;
+	return is;
 }
 
 /* Turns the frames from `from` on around. */
@@ -293,33 +352,66 @@ WALK_FN int php_delegators(__u64 at, __u64 generator)
 }
 
 /* Appends the current frame and goes to the next. */
-WALK_FN int php_step(__u32 unused)
+static __always_inline int php_step(struct lang_walk *l, const struct lang_image *im)
 {
-	struct lang_walk *l = lang_walk_state();
-	__u64 at, previous;
-	int is;
+	__u64 at = l->at, previous;
+	int is = php_take_frame(l, im, at, PHP_RUNS), more = 0;
 
-	if (!l || unused)
-		return LANG_STEP_END;
-	at = l->at;
-	is = php_frame(at, PHP_RUNS);
-	if (is != LANG_STEP_ON) {
+	if (is != LANG_STEP_ON && is != LANG_STEP_NAME) {
 		lang_cut(l, is == LANG_STEP_FULL ? LANG_STATE_DEPTH : LANG_STATE_UNREADABLE);
 		return LANG_STEP_END;
 	}
 	previous = lang_field(l, PHP_FRAME_PREVIOUS);
-	if (!lang_field(l, PHP_FRAME_FUNCTION) && (lang_field(l, PHP_FRAME_INFO) & 0xff) == PHP_IS_OBJECT)
-		php_delegators(at, lang_field(l, PHP_FRAME_THIS));
+	if (!lang_field(l, PHP_FRAME_FUNCTION) && (lang_field(l, PHP_FRAME_INFO) & 0xff) == PHP_IS_OBJECT) {
+		l->words[PHP_FAKE_AT] = at;
+		l->words[PHP_FAKE_OF] = lang_field(l, PHP_FRAME_THIS);
+		more = LANG_STEP_MORE;
+	}
 	l->at = previous;
-	return previous ? LANG_STEP_ON : LANG_STEP_END;
+	return is | more | (previous ? LANG_STEP_ON : LANG_STEP_END);
+}
+
+/* Goes some frames on: see python_steps. */
+WALK_FN int php_steps(__u32 unused)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	int is = LANG_STEP_ON;
+
+	if (!l || unused)
+		return LANG_STEP_END;
+	im = lang_image_of(l);
+#pragma clang loop unroll(disable)
+	for (int i = 0; im && i < PHP_STEPS && is == LANG_STEP_ON; i++)
+		is = php_step(l, im);
+	return im ? is : LANG_STEP_END;
+}
+
+/* Appends what the last step has left. Returns false if there is no room. */
+WALK_FN int php_finish_step(__u32 is)
+{
+	struct lang_walk *l = lang_walk_state();
+
+	if (!l)
+		return 0;
+	if (is & LANG_STEP_MORE)
+		php_delegators(l->words[PHP_FAKE_AT], l->words[PHP_FAKE_OF]);
+	if (!(is & LANG_STEP_NAME) || php_push_new(l))
+		return 1;
+	lang_cut(l, LANG_STATE_DEPTH);
+	return 0;
 }
 
 WALK_FN int php_rounds(__u32 unused)
 {
 	int is = LANG_STEP_ON;
 
-	for (int i = 0; i < LANG_ROUNDS && is == LANG_STEP_ON; i++)
-		is = php_step(unused);
+	for (int i = 0; i < LANG_ROUNDS / PHP_STEPS && is == LANG_STEP_ON; i++) {
+		is = php_steps(unused);
+		if ((is & (LANG_STEP_NAME | LANG_STEP_MORE)) && !php_finish_step(is))
+			return LANG_STEP_END;
+		is &= ~(LANG_STEP_NAME | LANG_STEP_MORE);
+	}
 	return is;
 }
 
@@ -349,6 +441,7 @@ static __always_inline void php_walk(struct lang_walk *l, __u64 opline)
 	l->words[PHP_LEAF] = 1;
 	l->words[PHP_FAKES] = l->words[PHP_PATH_AT] = l->words[PHP_PATH_SIGN] = l->words[PHP_PATH_EVAL] = 0;
 	l->words[PHP_WINDOW_AT] = 1ull << 63; /* none */
+	l->words[PHP_LINE_OF] = 0;
 	l->at = im ? php_globals(l, im) : 0;
 	if (l->at)
 		l->at = lang_read64(l->at + im->at[PHP_CURRENT]);
