@@ -1,329 +1,34 @@
 /*
  * Walks the control frames of Ruby, 2.7 to 4.0. They are an array at the end of the VM's stack. The
  * walk goes from the running method's frame to the end of the array. Frames of C functions are left
- * out, because the machine's stack already names them.
- *
- * A name is that of the instruction sequence (iseq). The class comes from the method entry that the
- * frame's environment, or one around it, points to. The type of an object is checked before its
- * members are used, because the iseq pointer of some frames points to another object.
+ * out, because the machine's stack already names them. The iseq pointer of some frames points to
+ * another object, so its type is checked.
  */
 #ifndef CPROF_BPF_LANG_RUBY_H
 #define CPROF_BPF_LANG_RUBY_H
 
-#include "bpf/lang/lang.bpf.h"
-#include "common/lang/ruby.h"
+#include "bpf/lang/ruby_names.bpf.h"
 
-/*
- * vm_core.h: rb_execution_context_struct, rb_control_frame_struct, rb_iseq_constant_body, flags in
- * ep[0]
- */
-enum {
-	RB_CFP_PC = 0,
-	RB_CFP_ISEQ = 16,
-	RB_CFP_EP = 32,
-	RB_CFP_MOST = 64,
-	RB_BODY_WORDS = 4,
-	RB_BODY_CODE = 8,
-	RB_BODY_PATH = 64,
-	RB_BODY_BASE = 72,
-	RB_BODY_LABEL = 80,
-	RB_BODY_LINE = 88,
-	RB_BODY_HEAD = 96, /* bytes of a body that each frame reads */
-	RB_STACK_MIN = 256,
-	RB_STACK_MAX = 1 << 24, /* words of a VM's stack: 2048 to 131072 by default */
-	RB_MAGIC = 0x7fff0000,
-	RB_METHOD = 0x11110000,
-	RB_CFUNC = 0x55550000,
-	RB_IFUNC = 0x66660000,
-	RB_DUMMY = 0x79990000,
-	RB_ENV_LOCAL = 2,
-	RB_FINISH = 0x20,
-	RB_OPERATOR = 3,  /* bytes of <=>; longer names in angle brackets, as <main>, are not methods */
-	RB_ENV_HOPS = 10, /* from a block to its method: a hop for each block around it */
-};
-
-/* include/ruby/internal/value_type.h, fl_type.h; internal/imemo.h; method.h */
-enum {
-	RB_TYPE = 0x1f,
-	RB_T_CLASS = 2,
-	RB_T_MODULE = 3,
-	RB_T_STRING = 5,
-	RB_T_ARRAY = 7,
-	RB_T_IMEMO = 0x1a,
-	RB_T_ICLASS = 0x1c,
-	RB_IMEMO = 0xf01f,
-	RB_IMEMO_SVAR = RB_T_IMEMO | 2 << 12,
-	RB_IMEMO_MENT = RB_T_IMEMO | 6 << 12,
-	RB_IMEMO_ISEQ = RB_T_IMEMO | 7 << 12,
-	RB_NOT_EMBEDDED = 1 << 13,
-	RB_ARRAY_EMBEDDED = 1 << 13,
-	RB_METHOD_ISEQ = 0,
-	RB_METHOD_TYPE = 0xf,
-	RB_ID_SCOPE = 0xe, /* 0: local */
-};
-
-/* lang_walk.words */
-enum { RB_LIMIT, RB_ENV, RB_ENTRY_OF, RB_FOUND };
-
-/* Where ruby_text puts a text. */
-enum ruby_text { RB_TO_NAME, RB_TO_CLASS, RB_TO_PATH };
-
-enum { RB_VARIABLES = 10, RB_VARIABLE = 24, RB_VARIABLE_ID = 8, RB_VARIABLE_VALUE = 16 };
-
-/* Reads a String. Returns the number of its bytes; 0: it is not one. */
-WALK_FN int ruby_text(__u64 string, __u32 to)
+/* Names and appends the frame that the last step has left. Returns false if there is no room. */
+WALK_FN int ruby_push_new(__u32 unused)
 {
 	struct lang_walk *l = lang_walk_state();
 	const struct lang_image *im;
-	__u64 head[4] = { 0 }, from, n;
+	__u64 at;
+	int id;
 
-	if (!l)
-		return 0;
-	im = lang_image_of(l);
-	if (!im || bpf_probe_read_user(head, sizeof(head), (const void *)string) ||
-	    (head[0] & RB_TYPE) != RB_T_STRING)
-		return 0;
-	n = head[2];
-	from = head[3];
-	if (!(head[0] & RB_NOT_EMBEDDED)) {
-		from = string + im->at[RB_STR_EMBEDDED];
-		if (im->at[RB_STR_EMBEDDED] == 16)
-			n = head[0] >> 14 & 0x1f;
-	}
-	if (to == RB_TO_NAME)
-		return lang_copy(l->out.name, from, n, LANG_NAME);
-	if (to == RB_TO_CLASS)
-		return lang_copy(l->out.class, from, n, LANG_NAME);
-	return lang_copy(l->out.path, from, n, LANG_PATH);
-}
-
-/* Reads a path: a String, or an Array of the path and the path without links. */
-static __always_inline void ruby_path(struct lang_walk *l, __u64 path)
-{
-	__u64 head[5] = { 0 };
-	int n;
-
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)path) == 0 &&
-	    (head[0] & RB_TYPE) == RB_T_ARRAY)
-		path = head[0] & RB_ARRAY_EMBEDDED ? head[2] : lang_read64(head[4]);
-	n = ruby_text(path, RB_TO_PATH);
-	l->out.path_n = n;
-}
-
-/*
- * Finds a variable of a class that is not written in Ruby: its ID is of local scope. Reads the class's
- * path, or, with attached, finds the class whose singleton it is. Returns 0 if there is none.
- */
-WALK_FN int ruby_variable(__u64 class, __u32 attached)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	__u64 table[7] = { 0 }; /* include/ruby/st.h: struct st_table; 5: entries_bound, 6: entries */
-	__u64 n, value, type;
-
-	if (!l)
+	if (!l || unused)
 		return 0;
 	im = lang_image_of(l);
 	if (!im)
 		return 0;
-	value = lang_read64(lang_read64(class + im->at[RB_CLASS_EXT]) + im->at[RB_CLASS_PATH]);
-	if (bpf_probe_read_user(table, sizeof(table), (const void *)value))
-		return 0;
-	n = table[5] < RB_VARIABLES ? table[5] : RB_VARIABLES;
-	if (!lang_copy(l->object, table[6], n * RB_VARIABLE, RB_VARIABLES * RB_VARIABLE))
-		return 0;
-	for (int i = 0; i < RB_VARIABLES && (__u32)i < n; i++) {
-		value = lang_object(l, i * RB_VARIABLE + RB_VARIABLE_VALUE);
-		if (lang_object(l, i * RB_VARIABLE + RB_VARIABLE_ID) & RB_ID_SCOPE || value & 7 || value == 0)
-			continue;
-		type = lang_read64(value) & RB_TYPE;
-		if (attached && (type == RB_T_CLASS || type == RB_T_MODULE)) {
-			l->words[RB_FOUND] = value;
-			return 1;
-		}
-		if (!attached && type == RB_T_STRING) {
-			int bytes = ruby_text(value, RB_TO_CLASS);
-
-			if (bytes && l->out.class[0] != '#')
-				return bytes;
-		}
-	}
+	l->words[RB_ENVS] = l->words[RB_LAST] = 0; /* the line table and the body take their places */
+	id = ruby_name(l, im);
+	at = l->words[RB_NEW_AT];
+	if (id > 0 ? lang_push(l, id, (__u32)at, at & LANG_ENTRY) : lang_push(l, 0, -id, at & LANG_ENTRY))
+		return 1;
+	lang_cut(l, LANG_STATE_DEPTH);
 	return 0;
-}
-
-/*
- * Reads the class of a method entry. Returns the character between class and method; 0: it has no
- * name.
- */
-WALK_FN int ruby_class(__u64 entry)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	__u64 me[3] = { 0 }, head[2] = { 0 }, class;
-	int joint = '#', n;
-
-	if (!l)
-		return 0;
-	im = lang_image_of(l);
-	if (!im || bpf_probe_read_user(me, sizeof(me), (const void *)entry) ||
-	    (lang_read64(me[2]) & RB_METHOD_TYPE) != RB_METHOD_ISEQ)
-		return 0;
-	class = me[1];
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)class))
-		return 0;
-	if ((head[0] & RB_TYPE) == RB_T_ICLASS) {
-		class = head[1];
-		head[0] = lang_read64(class);
-	}
-	if ((head[0] & RB_TYPE) == RB_T_CLASS && head[0] & im->at[RB_SINGLETON]) {
-		joint = '.';
-		if (im->at[RB_CLASS] == RB_CLASS_FIELD)
-			class = lang_read64(class + im->at[RB_CLASS_EXT] + im->at[RB_CLASS_ATTACHED]);
-		else
-			class = ruby_variable(class, 1) ? l->words[RB_FOUND] : 0;
-		head[0] = lang_read64(class);
-	}
-	if ((head[0] & RB_TYPE) != RB_T_CLASS && (head[0] & RB_TYPE) != RB_T_MODULE)
-		return 0;
-	if (im->at[RB_CLASS] == RB_CLASS_FIELD)
-		n = ruby_text(lang_read64(class + im->at[RB_CLASS_EXT] + im->at[RB_CLASS_PATH]), RB_TO_CLASS);
-	else
-		n = ruby_variable(class, 0);
-	if (n <= 0 || l->out.class[0] == '#') /* that of a class without a name, as #<Class:0x...> */
-		return 0;
-	l->out.class_n = n;
-	return joint;
-}
-
-/*
- * Finds the method entry of an object that an environment refers to: itself, or in a svar. Returns its
- * class, so that a method with several classes has several names; *entry 0: it is something different.
- */
-static __always_inline __u64 ruby_entry(__u64 object, __u64 *entry)
-{
-	__u64 head[2] = { 0 };
-
-	*entry = 0;
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)object))
-		return 0;
-	if ((head[0] & RB_IMEMO) == RB_IMEMO_SVAR) {
-		object = head[1];
-		if (bpf_probe_read_user(head, sizeof(head), (const void *)object))
-			return 0;
-	}
-	if ((head[0] & RB_IMEMO) != RB_IMEMO_MENT)
-		return 0;
-	*entry = object;
-	return head[1];
-}
-
-/*
- * Finds the method around a block, from its environment on (rb_vm_frame_method_entry). Returns 0 if
- * there is none.
- */
-WALK_FN int ruby_method(__u64 ep)
-{
-	struct lang_walk *l = lang_walk_state();
-	__u64 env[3] = { 0 }, entry;
-
-	if (!l)
-		return 0;
-	for (int i = 0; i < RB_ENV_HOPS; i++) {
-		if (bpf_probe_read_user(env, sizeof(env), (const void *)(ep - 16)))
-			return 0;
-		ruby_entry(env[0], &entry);
-		if (entry) {
-			l->words[RB_ENTRY_OF] = entry;
-			return 1;
-		}
-		if (env[2] & RB_ENV_LOCAL)
-			return 0;
-		ep = env[1] & ~3ull;
-	}
-	return 0;
-}
-
-/* Reads the tables of lines: see common/ruby/ruby_lines.h. */
-static __always_inline void ruby_table(struct lang_walk *l, const struct lang_image *im)
-{
-	__u32 n = lang_object32(l, im->at[RB_INSNS_SIZE]), words = lang_object32(l, RB_BODY_WORDS), bytes = 0,
-	      got;
-	__u64 whole = (__u64)n * im->at[RB_INSNS_ENTRY];
-
-	*(__u32 *)l->out.lines = n;
-	*(__u32 *)(l->out.lines + 4) = words;
-	if (n > 1 && words <= RB_NO_POSITION) {
-		bytes = ruby_index_bytes(words);
-		if (bytes > RB_INDEX_MOST)
-			bytes = RB_INDEX_MOST;
-		if (lang_copy(l->out.lines + RB_TABLE_HEAD, lang_object(l, im->at[RB_INSNS_TABLE]), bytes,
-			      RB_INDEX_MOST) != bytes)
-			return;
-	}
-	bytes &= 2 * RB_INDEX_MOST - 1;
-	if (bytes > RB_INDEX_MOST)
-		return;
-	got = lang_copy(l->out.lines + RB_TABLE_HEAD + bytes, lang_object(l, im->at[RB_INSNS_BODY]), whole,
-			LANG_TABLE - RB_TABLE_HEAD - RB_INDEX_MOST);
-	if (!got)
-		return;
-	l->out.table = RB_TABLE_HEAD + bytes + got;
-}
-
-/* Is it the name of a method, not <main> or "<class:Foo>"? */
-static __always_inline int ruby_is_method(const unsigned char *name, __u32 n)
-{
-	return n > 0 && (name[0] != '<' || n <= RB_OPERATOR);
-}
-
-/* Puts the class between "block in " and the method's own name, which ends the label. */
-static __always_inline void ruby_name_class(struct lang_walk *l, __u64 base)
-{
-	int n = ruby_text(base, RB_TO_CLASS), joint;
-
-	if (n <= 0 || !ruby_is_method(l->out.class, n))
-		return;
-	if (!ruby_is_method(l->out.name, l->out.name_n)) /* from 3.4 on, eval in a method is <compiled> */
-		l->out.name_n = ruby_text(base, RB_TO_NAME);
-	if (n > l->out.name_n || l->out.name_n >= LANG_NAME)
-		return;
-	if (!l->words[RB_ENTRY_OF] && !ruby_method(l->words[RB_ENV]))
-		return;
-	joint = ruby_class(l->words[RB_ENTRY_OF]);
-	if (!joint)
-		return;
-	l->out.joint = joint;
-	l->out.prefix = l->out.name_n - n;
-}
-
-/*
- * Reads and sends the names of an iseq with this body. Returns its id, or a negative enum lang_state.
- */
-WALK_FN int ruby_name(__u64 key, __u64 sign, __u64 body)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	__u32 id;
-
-	if (!l)
-		return 0;
-	im = lang_image_of(l);
-	if (!im || !lang_begin_function(l, LANG_RUBY))
-		return -LANG_STATE_OVER_BUDGET;
-	if (bpf_probe_read_user(l->object, LANG_OBJECT, (const void *)body))
-		return -LANG_STATE_UNREADABLE;
-	l->out.name_n = ruby_text(lang_object(l, RB_BODY_LABEL), RB_TO_NAME);
-	if (!l->out.name_n)
-		return -LANG_STATE_UNREADABLE;
-	ruby_path(l, lang_object(l, RB_BODY_PATH));
-	l->out.line = im->at[RB_LINE_FIXNUM] ? (__u32)(lang_object(l, RB_BODY_LINE) >> 1)
-					     : lang_object32(l, RB_BODY_LINE);
-	l->out.version = im->version;
-	ruby_table(l, im);
-	if (im->at[RB_CLASS])
-		ruby_name_class(l, lang_object(l, RB_BODY_BASE)); /* may overwrite object */
-	id = lang_send_function(l, LANG_RUBY, key, sign);
-	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
 /*
@@ -339,79 +44,182 @@ static __always_inline __u32 ruby_position(__u64 pc, __u64 code, __u32 words)
 	return at ? at - 1 : 0;
 }
 
-/* In bytes, after the frame: on the program's own stack they would be too much for seven calls. */
-enum { RB_READ_ENV = RB_CFP_MOST, RB_READ_ISEQ = RB_READ_ENV + 24 };
-
-/* Appends the frame in bytes. Returns false if there is no room. */
-static __always_inline int ruby_push(struct lang_walk *l)
+/*
+ * Reads the three words of an environment to the place of the line table. Environments on the VM's stack
+ * are near each other, the outer ones at lower addresses: one read gives several. Returns the first word's
+ * offset there; -1: unreadable.
+ */
+static __always_inline int ruby_read_env(struct lang_walk *l, __u64 ep)
 {
-	__u64 at = lang_field(l, RB_CFP_ISEQ), ep = lang_field(l, RB_CFP_EP), class = 0, key, sign, magic,
-	      finish;
-	__u32 position;
-	int id;
+	__u64 from = ep - 16, in = from - l->words[RB_ENVS], before = LANG_WINDOW - RB_ENV_BYTES;
 
-	if (at == 0)
-		return 1;
-	if (bpf_probe_read_user(l->bytes + RB_READ_ENV, 24, (const void *)(ep - 16)))
-		return lang_push(l, 0, LANG_STATE_UNREADABLE, 0);
-	magic = lang_field(l, RB_READ_ENV + 16) & RB_MAGIC;
-	if (magic == RB_CFUNC || magic == RB_IFUNC || magic == RB_DUMMY)
-		return 1;
-	finish = lang_field(l, RB_READ_ENV + 16) & RB_FINISH ? LANG_ENTRY : 0;
-	if (bpf_probe_read_user(l->bytes + RB_READ_ISEQ, 24, (const void *)at) ||
-	    (lang_field(l, RB_READ_ISEQ) & RB_IMEMO) != RB_IMEMO_ISEQ ||
-	    bpf_probe_read_user(l->object, RB_BODY_HEAD, (const void *)lang_field(l, RB_READ_ISEQ + 16)))
-		return lang_push(l, 0, LANG_STATE_UNREADABLE, finish);
-	l->words[RB_ENTRY_OF] = 0;
-	l->words[RB_ENV] = ep;
-	if (magic == RB_METHOD)
-		class = ruby_entry(lang_field(l, RB_READ_ENV), &l->words[RB_ENTRY_OF]);
-	key = at + class * 0x9e3779b97f4a7c15ull;
+	if (l->words[RB_ENVS] && in <= l->words[RB_ENVS_HELD])
+		return (int)(in & (LANG_WINDOW - 8));
+	l->words[RB_ENVS] = 0;
+	if (from <= l->words[RB_STACK] || from >= l->words[RB_LIMIT])
+		before = 0;
+	else if (from - l->words[RB_STACK] < before)
+		before = from - l->words[RB_STACK];
+	if (!lang_copy(l->out.lines, from - before, before + RB_ENV_BYTES, LANG_WINDOW))
+		return -1;
+	l->words[RB_ENVS] = from - before;
+	l->words[RB_ENVS_HELD] = before;
+	return (int)(before & (LANG_WINDOW - 8));
+}
+
+static __always_inline __u64 ruby_env(const struct lang_walk *l, int at, __u32 word)
+{
+	return *(const __u64 *)(l->out.lines + (((__u32)at + 8 * word) & (LANG_WINDOW - 8)));
+}
+
+/* Reads the iseq, and the head of its body to object. Returns the body's address; 0: it is no iseq. */
+static __always_inline __u64 ruby_read_iseq(struct lang_walk *l, __u64 iseq)
+{
+	l->words[RB_LAST] = 0;
+	if (bpf_probe_read_user(l->object + RB_ISEQ_AT, 24, (const void *)iseq) ||
+	    (lang_object(l, RB_ISEQ_AT) & RB_IMEMO) != RB_IMEMO_ISEQ ||
+	    bpf_probe_read_user(l->object, RB_BODY_HEAD, (const void *)lang_object(l, RB_ISEQ_AT + 16)))
+		return 0;
+	return lang_object(l, RB_ISEQ_AT + 16);
+}
+
+/* Appends a frame. at: its position, and LANG_ENTRY. Returns an enum lang_step. */
+static __always_inline int ruby_push_id(struct lang_walk *l, __u32 id, __u64 at)
+{
+	return lang_push(l, id, (__u32)at, at & LANG_ENTRY) ? LANG_STEP_ON : LANG_STEP_FULL;
+}
+
+/* Appends a frame whose iseq's body is in object. Returns an enum lang_step. */
+static __always_inline int ruby_push_function(struct lang_walk *l, __u64 iseq, __u64 body, __u64 class,
+					      __u64 at)
+{
+	__u64 key = iseq + class * 0x9e3779b97f4a7c15ull, sign;
+	__u32 id;
+
 	sign = ((lang_object(l, RB_BODY_CODE) * 31 + lang_object(l, RB_BODY_PATH)) * 31 +
 		lang_object(l, RB_BODY_LABEL)) *
 		       31 +
 	       lang_object(l, RB_BODY_LINE);
-	position = ruby_position(lang_field(l, RB_CFP_PC), lang_object(l, RB_BODY_CODE),
-				 lang_object32(l, RB_BODY_WORDS));
 	id = lang_find_id(l, LANG_RUBY, key, sign);
-	if (!id)
-		id = ruby_name(key, sign, lang_field(l, RB_READ_ISEQ + 16));
-	if (id > 0)
-		return lang_push(l, id, position, finish);
-	return lang_push(l, 0, -id, finish);
+	if (id) {
+		l->words[RB_LAST] = iseq;
+		l->words[RB_LAST_ID] = id;
+		return ruby_push_id(l, id, at);
+	}
+	l->words[RB_NEW_KEY] = key;
+	l->words[RB_NEW_SIGN] = sign;
+	l->words[RB_NEW_BODY] = body;
+	l->words[RB_NEW_AT] = at;
+	return LANG_STEP_NAME;
+}
+
+/* The position of the frame in bytes, whose iseq's body is in object. */
+static __always_inline __u32 ruby_position_here(const struct lang_walk *l)
+{
+	return ruby_position(lang_field(l, RB_CFP_PC), lang_object(l, RB_BODY_CODE),
+			     lang_object32(l, RB_BODY_WORDS));
+}
+
+static __always_inline int ruby_push_state(struct lang_walk *l, __u32 state, __u64 finish)
+{
+	return lang_push(l, 0, state, finish) ? LANG_STEP_ON : LANG_STEP_FULL;
+}
+
+/* Appends the frame in bytes. Returns an enum lang_step. */
+static __always_inline int ruby_push(struct lang_walk *l)
+{
+	__u64 iseq = lang_field(l, RB_CFP_ISEQ), ep = lang_field(l, RB_CFP_EP), class = 0;
+	__u64 body, entry, finish;
+	__u32 magic;
+	int env;
+
+	if (iseq == 0)
+		return LANG_STEP_ON;
+	env = ruby_read_env(l, ep);
+	if (env < 0)
+		return ruby_push_state(l, LANG_STATE_UNREADABLE, 0);
+	finish = ruby_env(l, env, 2);
+	magic = finish & RB_MAGIC;
+	if (magic == RB_CFUNC || magic == RB_IFUNC || magic == RB_DUMMY)
+		return LANG_STEP_ON;
+	entry = magic == RB_METHOD ? ruby_env(l, env, 0) : 0;
+	finish = finish & RB_FINISH ? LANG_ENTRY : 0;
+	if (iseq == l->words[RB_LAST] && entry == l->words[RB_LAST_ENTRY])
+		return ruby_push_id(l, l->words[RB_LAST_ID], ruby_position_here(l) | finish);
+	body = ruby_read_iseq(l, iseq);
+	if (!body)
+		return ruby_push_state(l, LANG_STATE_UNREADABLE, finish);
+	l->words[RB_ENTRY_OF] = 0;
+	l->words[RB_ENV] = ep;
+	l->words[RB_LAST_ENTRY] = entry;
+	if (entry)
+		class = ruby_entry(l, entry, &l->words[RB_ENTRY_OF]);
+	return ruby_push_function(l, iseq, body, class, ruby_position_here(l) | finish);
+}
+
+/* Reads the frame at l->at for lang_field, and those around it, which follow. Returns false if unreadable. */
+static __always_inline int ruby_read_frame(struct lang_walk *l, __u32 bytes)
+{
+	__u64 in = l->at - l->window, n = l->words[RB_LIMIT] + bytes - l->at;
+
+	if (l->window && in <= l->held) {
+		l->base = in;
+		return 1;
+	}
+	l->window = l->base = 0;
+	n = n < LANG_WINDOW ? n : LANG_WINDOW;
+	if (!lang_copy(l->bytes, l->at, n, LANG_WINDOW))
+		return lang_copy(l->bytes, l->at, bytes, RB_CFP_MOST) == bytes;
+	l->window = l->at;
+	l->held = n - bytes;
+	return 1;
 }
 
 /* Appends the current frame and goes to the next. */
-WALK_FN int ruby_step(__u32 unused)
+static __always_inline int ruby_step(struct lang_walk *l, const struct lang_image *im)
 {
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	__u32 bytes;
+	__u32 bytes = im->at[RB_CFP_BYTES];
+	int is;
 
-	if (!l || unused)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-	if (!im)
-		return LANG_STEP_END;
-	bytes = im->at[RB_CFP_BYTES];
-	if (lang_copy(l->bytes, l->at, bytes, RB_CFP_MOST) != bytes) {
+	if (bytes > RB_CFP_MOST || !ruby_read_frame(l, bytes)) {
 		lang_cut(l, LANG_STATE_UNREADABLE);
 		return LANG_STEP_END;
 	}
-	if (!ruby_push(l)) {
+	is = ruby_push(l);
+	if (is == LANG_STEP_FULL) {
 		lang_cut(l, LANG_STATE_DEPTH);
 		return LANG_STEP_END;
 	}
 	l->at += bytes;
-	return l->at < l->words[RB_LIMIT] ? LANG_STEP_ON : LANG_STEP_END;
+	return is | (l->at < l->words[RB_LIMIT] ? LANG_STEP_ON : LANG_STEP_END);
+}
+
+/* Goes some frames on: see python_steps. */
+WALK_FN int ruby_steps(__u32 unused)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	int is = LANG_STEP_ON;
+
+	if (!l || unused)
+		return LANG_STEP_END;
+	im = lang_image_of(l);
+#pragma clang loop unroll(disable)
+	for (int i = 0; im && i < RB_STEPS && is == LANG_STEP_ON; i++)
+		is = ruby_step(l, im);
+	return im ? is : LANG_STEP_END;
 }
 
 WALK_FN int ruby_rounds(__u32 unused)
 {
 	int is = LANG_STEP_ON;
 
-	for (int i = 0; i < LANG_ROUNDS && is == LANG_STEP_ON; i++)
-		is = ruby_step(unused);
+	for (int i = 0; i < LANG_ROUNDS / RB_STEPS && is == LANG_STEP_ON; i++) {
+		is = ruby_steps(unused);
+		if ((is & LANG_STEP_NAME) && !ruby_push_new(unused))
+			return LANG_STEP_END;
+		is &= ~LANG_STEP_NAME;
+	}
 	return is;
 }
 
@@ -442,7 +250,9 @@ WALK_FN int ruby_context(__u64 word)
 	    lang_read64(head[7] + im->at[RB_THREAD_EC]) != ec)
 		return 0;
 	l->at = head[2];
+	l->words[RB_STACK] = head[0];
 	l->words[RB_LIMIT] = end - im->at[RB_CFP_BYTES]; /* the last frame is of no method */
+	l->words[RB_ENVS] = l->words[RB_LAST] = 0;
 	return l->at < l->words[RB_LIMIT];
 }
 
