@@ -437,6 +437,7 @@ check-languages: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/record
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs-vm
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/perf-maps
 
 .PHONY: check-languages
 
