@@ -42,7 +42,7 @@ ok "the judge notices wrong lines ($(count all bad))" \
 	[ $(($(count all bad) * 2)) -ge "$(count all pairs)" ]
 
 f=$tmp/all.folded
-start='(_*clone3*;)?start_thread;.*;JavaCalls::call_virtual'
+start='(_*clone3*;start_thread|start_thread|\[libc[^;]*);.*;JavaCalls::call_virtual' # or without symbols
 like "a thread begins in native code and in Thread.run" "$(grep -m 1 '^recursion;.*descend' "$f")" \
 	"^recursion;$start;.*;java\.lang\.Thread\.run;.*Known\.repeat;"
 is "recursion has each of its frames" \

@@ -96,7 +96,7 @@ END
 cprof-record -q -F 999 -o "$tmp/short.bin" -- sh -c '"$0" "$1" 1500; i=0
 	while [ $i -lt 20 ]; do "$0" "$1" 20; i=$((i + 1)); done' "$node" "$tmp/short.js"
 cprof-sym <"$tmp/short.bin" 2>/dev/null | cprof-fold --native all --from 2 >"$tmp/short"
-named=$(awk '/Invoke;/ { n = $NF; all += n
+named=$(awk '/Invoke;|Execution::Call;/ { n = $NF; all += n
 		if ($0 !~ /Builtins_InterpreterEntryTrampoline|\[anon\]|\[javascript: /) good += n }
 	END { printf "%d", all ? 1000 * good / all : 0 }' "$tmp/short")
 ok "short processes: 97 % of the stacks that run JavaScript have all names ($named of 1000)" \
