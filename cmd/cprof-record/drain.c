@@ -199,6 +199,20 @@ static void take_opened(struct recorder *r)
 	}
 }
 
+/* Counts what the queue had no memory for. Changes are read again from /proc. */
+static void count_lost(struct recorder *r)
+{
+	uint64_t *lost = r->queue.lost, changes = lost[ITEM_SIDEBAND] + lost[ITEM_CODE];
+
+	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, lost[ITEM_SAMPLE]);
+	ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, changes);
+	if (lost[ITEM_SIDEBAND]) {
+		r->emit.stacks.sideband_lost = r->spaces.lost = true;
+		reread_lost(&r->procs, host_mono_ns());
+	}
+	memset(lost, 0, sizeof(r->queue.lost));
+}
+
 bool drain_until(struct recorder *r, uint64_t until)
 {
 	size_t ripe, done, first = r->queue.n;
@@ -220,8 +234,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
-	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
-	r->queue.lost = 0;
+	count_lost(r);
 	emit_jit(&r->emit, until);
 	if (r->emit.spaces)
 		user_walk_publish(&r->spaces);

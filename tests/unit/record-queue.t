@@ -51,4 +51,13 @@ awk 'BEGIN { srand(9); for (i = 0; i < 3000; i++) print int(rand() * 700), int(r
 same "in no order"
 awk 'BEGIN { for (i = 3000; i > 0; i--) print i, 2, "back" i; print "until 1500"; print "until 3000" }' >"$tmp/in"
 same "from the last to the first"
+is "items without memory are counted by kind" "$("$side" queue-lost)" "1 2 3, 1 left"
+is "a ring of whole records" "$("$side" ring 16 8 64)" "record of 16 on 3
+record of 8 on 3
+record of 64 on 3
+whole, 0 left"
+is "a damaged record is reported, and none is read after it" "$("$side" ring 16 0 64)" "record of 16 on 3
+damaged, 0 left"
+is "so is one that is shorter than its head" "$("$side" ring 16 7)" "record of 16 on 3
+damaged, 0 left"
 done_testing

@@ -22,6 +22,7 @@
 #include "cmd/cprof-record/process/perf_maps.h"
 #include "cmd/cprof-record/host/kernel_symbols.h"
 #include "cmd/cprof-record/host/ksym.h"
+#include "cmd/cprof-record/source/perf_ring.h"
 #include "cmd/cprof-record/source/queue.h"
 #include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/host/vdso.h"
@@ -225,6 +226,20 @@ static int choose(char **args)
  * Reads commands, a line each: "id N"; "pid N"; "text FILE" (as /proc/PID/cgroup); "! SHELL COMMAND". All use
  * one object, so that remembered results show.
  */
+static void print_place(bool (*open_place)(struct cgroup_place *, const char *, struct buf *),
+			const char *name)
+{
+	struct cgroup_place place;
+	struct buf error = { 0 };
+	bool opened = open_place(&place, name, &error);
+
+	puts(opened ? place.path : buf_cstr(&error));
+	if (opened)
+		close(place.fd);
+	free(opened ? place.path : NULL);
+	buf_release(&error);
+}
+
 static int cgroup(char **args)
 {
 	struct cgroups *cs = cgroups_new();
@@ -246,6 +261,10 @@ static int cgroup(char **args)
 		} else if (sscanf(line, "id %" SCNu64, &id) == 1) {
 			known = cgroup_path(cs, id);
 			puts(known ? known : "none");
+		} else if (sscanf(line, "open %255s", name) == 1) {
+			print_place(cgroup_open, name);
+		} else if (sscanf(line, "container %255s", name) == 1) {
+			print_place(cgroup_open_container, name);
 		} else {
 			if (sscanf(line, "pid %d", &pid) == 1)
 				ok = cgroup_of_pid(cs, pid, &id, &path);
@@ -535,6 +554,67 @@ static int queue(char **args)
 	return 0;
 }
 
+/* Pushes one item of each kind that no memory is large enough for. Prints how many were lost, by kind. */
+static int queue_lost(char **args)
+{
+	struct queue q = { 0 };
+
+	(void)args;
+	for (int kind = 0; kind < ITEM_KINDS; kind++)
+		for (int i = 0; i <= kind; i++)
+			queue_push(&q, kind, 1, "", SIZE_MAX / 4);
+	queue_push(&q, ITEM_SAMPLE, 1, "a", 1);
+	for (int kind = 0; kind < ITEM_KINDS; kind++)
+		printf("%" PRIu64 "%s", q.lost[kind], kind + 1 < ITEM_KINDS ? " " : "");
+	printf(", %zu left\n", q.n);
+	queue_release(&q);
+	return 0;
+}
+
+static void print_record(void *arg, unsigned int cpu, const struct perf_event_header *h)
+{
+	(void)arg;
+	printf("record of %u on %u\n", h->size, cpu);
+}
+
+/* A ring with records of these sizes, of no type. Prints those delivered, and the rest of the ring. */
+static int ring(char **args)
+{
+	static struct perf_event_mmap_page page;
+	static uint8_t data[4096];
+	struct perf_ring r = { .fd = -1, .cpu = 3, .page = &page, .data = data, .size = sizeof(data) };
+	bool whole;
+
+	for (; *args; args++) {
+		struct perf_event_header h = { .size = (uint16_t)atoi(*args) };
+
+		memcpy(data + page.data_head, &h, sizeof(h));
+		page.data_head += h.size ? h.size : sizeof(h);
+	}
+	whole = perf_ring_drain(&r, print_record, NULL);
+	printf("%s, %llu left\n", whole ? "whole" : "damaged", page.data_head - page.data_tail);
+	return 0;
+}
+
+/* Reads lines: "SECONDS USER BYTES": the user wants so many bytes then. Prints how many it takes. */
+static int budget(char **args)
+{
+	struct jit_budget b = { 0 };
+	unsigned long long bytes;
+	unsigned int uid;
+	double s;
+
+	(void)args;
+	while (scanf("%lf %u %llu", &s, &uid, &bytes) == 3) {
+		uint64_t left = jit_budget_left(&b, uid, (uint64_t)(s * 1e9) + 1);
+
+		jit_budget_take(&b, uid, bytes < left ? bytes : left);
+		printf("%u %llu\n", uid, bytes < left ? bytes : (unsigned long long)left);
+	}
+	jit_budget_release(&b);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -548,6 +628,7 @@ int main(int argc, char **argv)
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
 		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
 		{ "reason", reason, 0 },    { "btf", btf, 1 },	    { "btf-by-libbpf", btf_by_libbpf, 3 },    { "ksym", ksym, 0 },	     { "queue", queue, 0 },
+		{ "queue-lost", queue_lost, 0 }, { "ring", ring, 1 },	    { "budget", budget, 0 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

@@ -137,8 +137,10 @@ static void drain_ring(const struct percpu *p, const struct mapped_ring *ring, s
 	while (at != to) {
 		struct sample_record *r = (void *)(ring->data + (at & (p->sample->rodata->percpu_bytes - 1)));
 
-		if (r->bytes < sizeof(*r) || r->bytes > to - at)
-			break; /* cannot happen */
+		if (r->bytes < sizeof(*r) || r->bytes > to - at) { /* cannot happen */
+			q->lost[ITEM_SAMPLE]++;
+			break;
+		}
 		if (d)
 			r->head.weight = dither_weight(d, r->head.cpu, r->head.time, r->head.weight);
 		queue_push(q, ITEM_SAMPLE, r->head.time, &r->head, r->bytes - offsetof(struct sample_record, head));

@@ -248,16 +248,20 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 	struct slice stack = { NULL, 0 };
 	bool regs = false;
 
-	if (cursor_left(&c) < sizeof(fixed))
+	if (cursor_left(&c) < sizeof(fixed)) {
+		p->queue->lost[ITEM_SAMPLE]++;
 		return;
+	}
 	memcpy(&fixed, c.p, sizeof(fixed));
 	c.p += sizeof(fixed);
 	if (fixed.pid == 0 && is_idle(p, fixed.ip)) {
 		p->idle_seen++;
 		return;
 	}
-	if (fixed.n > cursor_left(&c) / 8)
+	if (fixed.n > cursor_left(&c) / 8) {
+		p->queue->lost[ITEM_SAMPLE]++;
 		return;
+	}
 	head.time = fixed.time;
 	head.pid = fixed.pid;
 	head.tid = fixed.tid;
@@ -279,7 +283,7 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 	else
 		head.user_n = copy_half(chain, fixed.n, PERF_CONTEXT_USER, &p->record);
 	if (p->record.failed) {
-		p->queue->lost++;
+		p->queue->lost[ITEM_SAMPLE]++;
 		return;
 	}
 	memcpy(p->record.p, &head, sizeof(head));
@@ -315,8 +319,12 @@ static void drain(struct engine *e, struct queue *q)
 	struct perf_engine *p = perf_of(e);
 
 	p->queue = q;
-	for (size_t i = 0; i < p->n; i++)
-		perf_ring_drain(&p->rings[i], take_record, p);
+	for (size_t i = 0; i < p->n; i++) {
+		if (perf_ring_drain(&p->rings[i], take_record, p))
+			continue;
+		q->lost[ITEM_SAMPLE]++; /* at least one record of either kind */
+		q->lost[ITEM_SIDEBAND]++;
+	}
 	p->queue = NULL;
 }
 

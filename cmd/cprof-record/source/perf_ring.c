@@ -27,8 +27,8 @@ bool perf_ring_map(struct perf_ring *r, int fd, unsigned int cpu, size_t bytes)
 	}
 }
 
-void perf_ring_drain(struct perf_ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
-		void *arg)
+bool perf_ring_drain(struct perf_ring *r,
+		     void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h), void *arg)
 {
 	static uint64_t whole[(1 << 16) / 8]; /* a record's length has 16 bits */
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
@@ -50,6 +50,7 @@ void perf_ring_drain(struct perf_ring *r, void (*each)(void *arg, unsigned int c
 		tail += n;
 	}
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	return tail == head;
 }
 
 void perf_ring_watch(const struct perf_ring *r, int epoll)

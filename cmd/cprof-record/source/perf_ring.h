@@ -24,9 +24,12 @@ int event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
  * is reached. The ring takes over fd. False with errno: not even a page could be mapped.
  */
 bool perf_ring_map(struct perf_ring *r, int fd, unsigned int cpu, size_t bytes);
-/* Calls each for every record in the ring, in one piece and lent for the call. */
-void perf_ring_drain(struct perf_ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
-		void *arg);
+/*
+ * Calls each for every record in the ring, in one piece and lent for the call. False: a record was damaged,
+ * and the records after it are lost.
+ */
+bool perf_ring_drain(struct perf_ring *r,
+		     void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h), void *arg);
 /* Adds the ring to epoll: an event, with data.fd, when much waits in the ring. */
 void perf_ring_watch(const struct perf_ring *r, int epoll);
 /* Unmaps the ring and closes its descriptor. */

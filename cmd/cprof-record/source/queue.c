@@ -20,7 +20,7 @@ void queue_push(struct queue *q, enum item_kind kind, uint64_t time, const void 
 	if (!grow_array(&q->items, &q->cap, q->n, sizeof(*q->items)) ||
 	    !buf_reserve(&q->bytes, n + ALIGN)) {
 		q->bytes.failed = false;
-		q->lost++;
+		q->lost[kind]++;
 		return;
 	}
 	buf_bytes(&q->bytes, p, n);

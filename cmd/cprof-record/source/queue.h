@@ -9,7 +9,8 @@
 
 #include "common/base/buf.h"
 
-enum item_kind { ITEM_SIDEBAND, ITEM_CODE, ITEM_SAMPLE }; /* items of equal time are in this order */
+/* Items of equal time are in this order. */
+enum item_kind { ITEM_SIDEBAND, ITEM_CODE, ITEM_SAMPLE, ITEM_KINDS };
 
 struct item {
 	uint64_t time;
@@ -26,10 +27,10 @@ struct queue {
 	size_t spare_cap;
 	size_t gone;     /* bytes of dropped items */
 	uint32_t pushed; /* number of items ever pushed */
-	uint64_t lost;   /* number of items lost because memory ran out */
+	uint64_t lost[ITEM_KINDS]; /* items lost because memory ran out, or because a ring was damaged */
 };
 
-/* Copies the n bytes at p. Counts the item in q->lost if out of memory. */
+/* Copies the n bytes at p. Counts the item in lost if out of memory. */
 void queue_push(struct queue *q, enum item_kind kind, uint64_t time, const void *p, size_t n);
 /* Sorts, and returns how many items are not newer than until. They are the first ones in items. */
 size_t queue_ripe(struct queue *q, uint64_t until);

@@ -194,7 +194,7 @@ static void queue_record(void *arg, unsigned int cpu, const struct perf_event_he
 void sideband_drain(struct sideband *s, struct queue *q)
 {
 	for (size_t i = 0; i < s->n; i++)
-		perf_ring_drain(&s->rings[i], queue_record, q);
+		q->lost[ITEM_SIDEBAND] += !perf_ring_drain(&s->rings[i], queue_record, q);
 }
 
 void sideband_close(struct sideband *s)
