@@ -255,6 +255,9 @@ $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 $(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/wakers.c)
 $(BUILD)/tests/record-wakers: $(call obj,cmd/cprof-record/encode/wakers.c)
 
+# The test chooses the hashes of rules.
+$(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
+
 # The test counts how often a unit is read.
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 

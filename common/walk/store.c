@@ -8,6 +8,8 @@
 #include "common/base/idmap.h"
 #include "common/walk/extents.h"
 
+enum { RULE_KEYS = 8 }; /* rules with the same hash */
+
 /* State of a file beyond that which the walk reads. */
 struct loaded {
 	bool used;
@@ -41,6 +43,7 @@ struct store {
 	struct loaded *files;    /* UNWIND_FILES */
 	uint32_t generation, load; /* the last ones given out */
 	uint64_t held;
+	bool no_memory; /* the last store_load or store_map failed for lack of it */
 };
 
 static size_t shard_bytes(enum store_area area)
@@ -59,11 +62,13 @@ static bool add_shard(struct store *s, enum store_area area)
 {
 	size_t n = s->n_shards[area];
 
+	s->no_memory = true;
 	if (!grow_array(&s->shards[area], &s->cap_shards[area], n, sizeof(void *)))
 		return false;
 	s->shards[area][n] = s->backing.shard(s->backing.arg, area, (uint32_t)n, shard_bytes(area));
 	if (!s->shards[area][n])
 		return false;
+	s->no_memory = false;
 	s->n_shards[area]++;
 	s->held += shard_bytes(area);
 	return true;
@@ -204,24 +209,55 @@ void store_mark(struct store *s, uint32_t file, enum unwind_file_state state)
 	store_changed(s);
 }
 
+/*
+ * The key of a rule in the index. Anyone makes files, also ones with a rule that has the hash of a common
+ * other rule, so there are several keys for each hash.
+ */
+static uint64_t rule_key(const struct unwind_rule *r, unsigned int which)
+{
+	return hash_bytes(r, sizeof(*r)) + which * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Finds a rule, or else its first free key. Returns false if neither is there. */
+static bool find_rule(const struct store *s, const struct unwind_rule *r, uint32_t *number, uint64_t *key)
+{
+	bool is_free = false;
+
+	*number = 0;
+	for (unsigned int i = 0; i < RULE_KEYS; i++) {
+		uint64_t one = rule_key(r, i);
+		uint32_t at;
+
+		if (!idmap_find(&s->rule_index, one, &at)) {
+			*key = is_free ? *key : one;
+			is_free = true;
+		} else if (memcmp(rule_of(s, at), r, sizeof(*r)) == 0) {
+			*number = at;
+			*key = one;
+			return true;
+		}
+	}
+	return is_free;
+}
+
 /* Returns the number of a rule, new or not, and counts one more user. */
 static bool use_rule(struct store *s, const struct unwind_rule *r, uint16_t *number)
 {
-	uint64_t hash = hash_bytes(r, sizeof(*r));
+	uint64_t key;
 	uint32_t at;
 
 	if (r->kind <= UNWIND_BAD) {
 		*number = r->kind;
 		return true;
 	}
-	if (idmap_find(&s->rule_index, hash, &at)) {
-		if (memcmp(rule_of(s, at), r, sizeof(*r)) != 0)
-			return false; /* two rules with one hash: treated as if no number were left */
-	} else {
+	if (!find_rule(s, r, &at, &key))
+		return false;
+	if (at == 0) {
 		if (!number_take(&s->rule_numbers, UNWIND_RULES, &at))
 			return false;
-		if (!idmap_set(&s->rule_index, hash, at)) {
+		if (!idmap_set(&s->rule_index, key, at)) {
 			number_give(&s->rule_numbers, at, 0);
+			s->no_memory = true;
 			return false;
 		}
 		*rule_of(s, at) = *r;
@@ -233,9 +269,13 @@ static bool use_rule(struct store *s, const struct unwind_rule *r, uint16_t *num
 
 static void leave_rule(struct store *s, uint16_t number, uint64_t now)
 {
+	uint64_t key;
+	uint32_t at;
+
 	if (number <= UNWIND_BAD || --s->rule_uses[number])
 		return;
-	idmap_remove(&s->rule_index, hash_bytes(rule_of(s, number), sizeof(struct unwind_rule)));
+	if (find_rule(s, rule_of(s, number), &at, &key) && at == number)
+		idmap_remove(&s->rule_index, key);
 	number_give(&s->rule_numbers, number, now);
 }
 
@@ -243,6 +283,7 @@ static void leave_rule(struct store *s, uint16_t number, uint64_t now)
 static bool use_rules(struct store *s, struct loaded *l, const struct unwind_table *t)
 {
 	l->rules = calloc(t->n_rules ? t->n_rules : 1, sizeof(*l->rules));
+	s->no_memory = !l->rules;
 	if (!l->rules)
 		return false;
 	for (l->n_rules = 0; l->n_rules < t->n_rules; l->n_rules++) {
@@ -259,8 +300,10 @@ static bool use_rules(struct store *s, struct loaded *l, const struct unwind_tab
 
 static bool grow_area(struct store *s, enum store_area area, struct extents *x)
 {
-	return s->n_shards[STORE_ROWS] + s->n_shards[STORE_MAPPINGS] < s->shards_most && add_shard(s, area) &&
-	       extents_grow(x);
+	if (s->n_shards[STORE_ROWS] + s->n_shards[STORE_MAPPINGS] >= s->shards_most || !add_shard(s, area))
+		return false;
+	s->no_memory = !extents_grow(x);
+	return !s->no_memory;
 }
 
 static bool note_extent(struct loaded *l, uint32_t at, uint32_t n)
@@ -297,6 +340,7 @@ static size_t place_rows(struct store *s, struct loaded *l, const struct unwind_
 		if (extents_take(&s->rows, rows, at)) {
 			if (note_extent(l, *at, rows))
 				return n;
+			s->no_memory = true;
 			extents_give(&s->rows, *at, rows, 0);
 			return 0;
 		}
@@ -351,14 +395,21 @@ static void drop_table(struct store *s, struct loaded *l, uint64_t now)
 	*l = (struct loaded){ .used = l->used };
 }
 
+static enum store_loaded refusal(const struct store *s)
+{
+	return s->no_memory ? STORE_NO_MEMORY : STORE_OVER_BUDGET;
+}
+
 enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind_table *t)
 {
 	struct unwind_file *f = file_of(s, file);
 	struct loaded *l = &s->files[file];
 	uint32_t pages = 0;
 
-	if (t->n_pages > UNWIND_TABLE_PAGES || !use_rules(s, l, t))
+	if (t->n_pages > UNWIND_TABLE_PAGES)
 		return STORE_OVER_BUDGET;
+	if (!use_rules(s, l, t))
+		return refusal(s);
 	if (t->n_pages && !extents_take(&s->pages, (uint32_t)t->n_pages, &pages)) {
 		drop_table(s, l, 0);
 		return STORE_OVER_BUDGET;
@@ -366,7 +417,7 @@ enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind
 	if (!put_pages(s, l, t, pages)) {
 		drop_table(s, l, 0);
 		extents_give(&s->pages, pages, (uint32_t)t->n_pages, 0);
-		return STORE_OVER_BUDGET;
+		return refusal(s);
 	}
 	f->pages = pages;
 	f->first_page = (uint32_t)t->first_page;
@@ -401,11 +452,12 @@ enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, siz
 {
 	uint32_t at = 0;
 
+	s->no_memory = false;
 	if (n > UNWIND_SPACE_MAPPINGS)
 		return STORE_OVER_BUDGET;
 	while (n && !extents_take(&s->mappings, (uint32_t)n, &at)) {
 		if (!grow_area(s, STORE_MAPPINGS, &s->mappings))
-			return STORE_OVER_BUDGET;
+			return refusal(s);
 	}
 	if (n)
 		memcpy((struct unwind_mapping *)s->shards[STORE_MAPPINGS][at / UNWIND_SHARD_MAPPINGS] +

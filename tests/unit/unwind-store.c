@@ -14,6 +14,17 @@
 #define WALK_INLINE inline
 #include "common/walk/walk.h"
 
+static uint64_t hash_mask = UINT64_MAX;
+
+uint64_t __real_hash_bytes(const void *p, size_t n);
+uint64_t __wrap_hash_bytes(const void *p, size_t n);
+
+/* Replaces the function in hash.c: the Makefile passes --wrap to the linker. */
+uint64_t __wrap_hash_bytes(const void *p, size_t n)
+{
+	return __real_hash_bytes(p, n) & hash_mask;
+}
+
 static struct walk looker;
 static struct unwind_memory memory; /* shared by all walks */
 
@@ -713,11 +724,44 @@ static void without_memory(void)
 		m = (struct memory){ .most = ++failed };
 	}
 	check(s && failed == STORE_AREAS, "without memory for one of its areas there is no store");
-	check(load_shape(s, store_file(s), &(struct shape){ 60, UNWIND_PAGE_ROWS, 50, 0 }, STORE_OVER_BUDGET),
-	      "without memory for more a large table has no room");
+	check(load_shape(s, store_file(s), &(struct shape){ 60, UNWIND_PAGE_ROWS, 50, 0 }, STORE_NO_MEMORY),
+	      "without memory for more a large table is refused for that reason");
 	check(store_used(s) == 0, "  and takes none");
 	check(load_shape(s, store_file(s), &(struct shape){ 4, 100, 50, 0 }, STORE_LOADED), "  but a small one has");
 	store_free(NULL);
+	end_store(s, &m);
+}
+
+/* Files are made by anyone: other rules with the hash of a common one do not keep it from other files. */
+static void same_hashes(void)
+{
+	struct memory m;
+	struct store *s = new_store(&m, 8 << 20);
+	uint32_t file[9];
+	bool good = true;
+
+	hash_mask = 0;
+	for (uint32_t i = 0; i < 8; i++) {
+		file[i] = store_file(s);
+		good = good && load_shape(s, file[i], &(struct shape){ 1, 10, 2, i * 10 }, STORE_LOADED);
+	}
+	check(good, "eight rules with one hash");
+	file[8] = store_file(s);
+	check(load_shape(s, file[8], &(struct shape){ 1, 10, 2, 80 }, STORE_OVER_BUDGET),
+	      "  another one is refused");
+	store_unload(s, file[3], UNWIND_FILE_ASK, 1);
+	check(load_shape(s, file[8], &(struct shape){ 1, 10, 2, 70 }, STORE_LOADED),
+	      "  but not one that is there, with a gap before it");
+	store_unload(s, file[8], UNWIND_FILE_ASK, 1);
+	check(load_shape(s, file[3], &(struct shape){ 1, 10, 2, 90 }, STORE_LOADED),
+	      "  and one that left gives its place");
+	for (int i = 0; i < 8; i++)
+		store_unload(s, file[i], UNWIND_FILE_ASK, 1);
+	for (uint32_t i = 0; i < 8; i++)
+		good = good &&
+		       load_shape(s, file[i], &(struct shape){ 1, 10, 2, 100 + i * 10 }, STORE_LOADED);
+	check(good, "  all of them do");
+	hash_mask = UINT64_MAX;
 	end_store(s, &m);
 }
 
@@ -734,5 +778,6 @@ int main(void)
 	places();
 	spaces_at_random();
 	without_memory();
+	same_hashes();
 	return checks_done();
 }

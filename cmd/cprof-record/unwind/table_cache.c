@@ -114,8 +114,12 @@ static bool evict_table(struct table_cache *t, uint64_t now)
 }
 
 /* There is no room: evicts tables to make some, for later. If none can go, the retry is later. */
-static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, uint64_t now)
+static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, bool no_memory, uint64_t now)
 {
+	static const char without_memory[] = "there is no memory for its unwind table: some stacks will be cut "
+					     "short there";
+	static const char over_budget[] = "its unwind table does not fit into what --unwind-mem allows: some "
+					  "stacks will be cut short there";
 	uint64_t before = store_used(t->store);
 	struct table *f = &t->items[number];
 	uint64_t freed = 0;
@@ -126,8 +130,7 @@ static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, 
 		freed += before / 16 + 1; /* a guess: evicted memory counts as used until its grace is over */
 	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
 	if (!t->said_refused)
-		note_complaint(t, number, "its unwind table does not fit into what --unwind-mem allows: some stacks will be "
-			 "cut short there");
+		note_complaint(t, number, no_memory ? without_memory : over_budget);
 	t->said_refused = true;
 }
 
@@ -146,7 +149,7 @@ static void load_table(struct table_cache *t, uint32_t number, struct slice byte
 	if (loaded == STORE_LOADED)
 		t->built++;
 	else
-		refuse_table(t, number, table.n_rows * sizeof(*table.rows), now);
+		refuse_table(t, number, table.n_rows * sizeof(*table.rows), loaded == STORE_NO_MEMORY, now);
 	unwind_table_release(&table);
 }
 
