@@ -57,5 +57,18 @@ X
 echo "id $id" | "$side" cgroup)" "/$group/a b
 /$group/a b
 none"
-trap 'rmdir "$root/$group"; rm -rf "$tmp"' EXIT
+id=$(printf '%064d' 7)
+trap 'rmdir "$root/$group/x/docker-$id.scope" "$root/$group/x" "$root/$group/docker-$id.scope/init" \
+	"$root/$group/docker-$id.scope" "$root/$group"; rm -rf "$tmp"' EXIT
+mkdir "$root/$group/docker-$id.scope" "$root/$group/docker-$id.scope/init" "$root/$group/x"
+is "a container by its id" "$(echo "container $id" | "$side" cgroup)" "$root/$group/docker-$id.scope"
+# A user to whom a group is delegated makes groups of any name in it.
+mkdir "$root/$group/x/docker-$id.scope"
+like "another group of its name elsewhere is not taken for it" "$(echo "container $id" | "$side" cgroup)" \
+	"\"$id\" is the name of 2 containers \(/$group/.*docker-$id.scope, /$group/.*docker-$id.scope\)"
+is "a path cannot lead out of the hierarchy" "$(echo "open ../../etc" | "$side" cgroup)" \
+	'invalid control group "../../etc" (expected a path without ..)'
+mkdir "$root/$group/x/..y"
+is "names may have dots" "$(echo "open /$group/x/..y" | "$side" cgroup)" "$root/$group/x/..y"
+rmdir "$root/$group/x/..y"
 done_testing

@@ -430,12 +430,24 @@ static const char *path_below(const struct cgroups *cs, const char *path)
 	return path + strspn(path, "/");
 }
 
+/* Does the path lead up? A recorder with capabilities must not look for files where its user may not. */
+static bool leads_up(const char *path, struct buf *error)
+{
+	for (const char *at = path; (at = strstr(at, "..")); at += 2) {
+		if ((at != path && at[-1] != '/') || (at[2] && at[2] != '/'))
+			continue;
+		buf_printf(error, "invalid control group \"%s\" (expected a path without ..)", path);
+		return true;
+	}
+	return false;
+}
+
 bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 {
 	struct cgroups *cs = cgroups_new();
 
 	*p = (struct cgroup_place){ .fd = -1 };
-	if (!no_hierarchy(cs, error)) {
+	if (!leads_up(path, error) && !no_hierarchy(cs, error)) {
 		path = path_below(cs, path);
 		if (asprintf(&p->path, "%s/%s", cs->at, path) < 0)
 			buf_text(error, "out of memory");
@@ -479,11 +491,12 @@ char *cgroup_cpu_stat(const char *path, struct buf *error)
 {
 	struct cgroups *v2 = open_hierarchy(NULL), *v1 = open_hierarchy("cpu");
 	struct cgroup_place place = { .fd = -1 };
-	char *name = find_cpu_stat(v2, path);
+	bool up = leads_up(path, error);
+	char *name = up ? NULL : find_cpu_stat(v2, path);
 
-	if (!name)
+	if (!name && !up)
 		name = find_cpu_stat(v1, path);
-	if (!name && v2 && cgroup_open(&place, path, error))
+	if (!name && !up && v2 && cgroup_open(&place, path, error))
 		say_unthrottled(v2, v1, path, error);
 	if (place.fd >= 0)
 		close(place.fd);
@@ -493,27 +506,31 @@ char *cgroup_cpu_stat(const char *path, struct buf *error)
 	return name;
 }
 
-/* The result of a search: the path of the first container's outermost group, and the number of containers. */
 struct found {
 	struct slice wanted;
-	struct buf path, id;
+	struct buf path, other; /* the first two containers, by their outermost groups */
 	size_t containers;
 };
 
-/* Counts the group if it is a wanted container; a group inside that container is not counted again. */
+static bool is_below(struct buf *group, const char *path)
+{
+	return group->n && strncmp(path, buf_cstr(group), group->n) == 0 && path[group->n] == '/';
+}
+
+/*
+ * Counts the group if it is a wanted container. A group inside that container is not counted again. A group
+ * with the same name elsewhere is: users make groups of any name where groups are delegated to them.
+ */
 static void look_at_group(struct found *f, const char *path)
 {
 	struct container c;
 
-	if (!container_of(slice_of(path), &c) || !container_is(&c, f->wanted))
-		return;
-	if (f->id.n == c.id.n && f->id.n && memcmp(f->id.p, c.id.p, c.id.n) == 0)
+	if (!container_of(slice_of(path), &c) || !container_is(&c, f->wanted) || is_below(&f->path, path) ||
+	    is_below(&f->other, path))
 		return;
 	f->containers++;
-	buf_clear(&f->id);
-	buf_bytes(&f->id, c.id.p, c.id.n);
-	if (f->containers == 1)
-		buf_text(&f->path, path);
+	if (f->containers <= 2)
+		buf_text(f->containers == 1 ? &f->path : &f->other, path);
 }
 
 static void search_directory(struct found *f, int dir_fd, struct buf *path, int depth)
@@ -560,11 +577,13 @@ bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct bu
 	if (f.containers == 1)
 		opened = cgroup_open(p, buf_cstr(&f.path), error);
 	else if (f.containers)
-		buf_printf(error, "\"%s\" is the name of %zu containers: give more of the ID, or use --cgroup", wanted, f.containers);
+		buf_printf(error, "\"%s\" is the name of %zu containers (%s, %s): give more of the ID, "
+				  "or use --cgroup", wanted, f.containers, buf_cstr(&f.path),
+			   buf_cstr(&f.other));
 	else
 		buf_printf(error, "no control group below %s belongs to a container \"%s\"", cs->at, wanted);
 	buf_release(&f.path);
-	buf_release(&f.id);
+	buf_release(&f.other);
 	buf_release(&path);
 	cgroups_free(cs);
 	return opened;
