@@ -6,8 +6,9 @@
  *	...
  *	jit_budget_take(&b, uid, bytes);
  *
- * Each user has a budget that grows with time up to a maximum, and all users together have another one. Root
- * is not limited: it needs no perf map to do harm.
+ * Each user has a budget that grows with time up to a maximum, and all users together have another one. The
+ * rest of the latter is divided equally among the users of the last second, so that users who write as much
+ * as they may leave a share to the others. Root is not limited: it needs no perf map to do harm.
  */
 #ifndef CPROF_RECORD_PROCESS_JIT_BUDGET_H
 #define CPROF_RECORD_PROCESS_JIT_BUDGET_H
@@ -26,8 +27,10 @@ struct jit_budget {
 	struct jit_budget_user {
 		uid_t uid;
 		uint64_t left, since;
+		uint64_t took; /* when it last took some; 0: never */
 	} all, *users;
 	size_t n, cap;
+	uint64_t now; /* the time given to jit_budget_left */
 };
 
 /* now: CLOCK_MONOTONIC, ns. Returns 0 if out of memory, UINT64_MAX for root. */

@@ -41,6 +41,7 @@ struct dump {
 	bool resting;     /* not watched again since the restart */
 	bool done;        /* the file is not read any further */
 	bool held, said_budget; /* the budget is used up */
+	bool said_many; /* the process has mapped more files than are read */
 	uint64_t delivered; /* bytes, by their size in a capture */
 	bool caught_up;   /* all older records have been read */
 	bool late;        /* the last record was already old when it could be read */
@@ -179,13 +180,24 @@ static bool is_twice(const struct jit_dumps *js, const struct dump *d, const str
 	return false;
 }
 
-static size_t count_of(const struct jit_dumps *js, uint64_t process_id)
+/* Returns true, and says so once, if the process has as many files as are read. */
+static bool has_too_many(struct jit_dumps *js, uint64_t process_id)
 {
+	struct dump *last = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < js->n; i++)
-		n += js->items[i].process_id == process_id;
-	return n;
+	for (size_t i = 0; i < js->n; i++) {
+		if (js->items[i].process_id != process_id)
+			continue;
+		last = last && last->said_many ? last : &js->items[i];
+		n++;
+	}
+	if (n < JIT_DUMPS_OF_ONE)
+		return false;
+	if (!last->said_many)
+		complain_of_dump(js, last->pid, "one of more than 8 such files: the others are left out");
+	last->said_many = true;
+	return true;
 }
 
 /* Restarts at the beginning of the file, also if the file was read before. */
@@ -224,8 +236,8 @@ bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const
 	uint8_t *path;
 
 	wake_dumps(js, process_id);
-	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) || count_of(js, process_id) >= JIT_DUMPS_OF_ONE ||
-	    !nsfile_status(pid, &d.uid, &d.nspid))
+	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) ||
+	    has_too_many(js, process_id) || !nsfile_status(pid, &d.uid, &d.nspid))
 		return true;
 	d.named = number_in(m->path) == (uint64_t)d.nspid;
 	path = malloc(m->path.n);
