@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/trend_view.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/summary.h"
 #include "cmd/shared/keys.h"
@@ -222,6 +223,8 @@ void brief_top(const struct views *views, const struct loaded *l, const struct b
 	views_table(v, &t);
 	add_facts(v, l, r, &b);
 	add_table(v, l, &t, &b);
+	if (v->shape == SHAPE_TREND)
+		trend_brief(v, &b, ROWS_FIRST);
 	if (view_frame_keys(v->view) && v->view->n_keys < 2)
 		add_stacks(v, &b);
 	add_doubts(v, l, &t, &b);

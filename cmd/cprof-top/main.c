@@ -8,6 +8,7 @@
 #include "cmd/cprof-top/brief_top.h"
 #include "cmd/cprof-top/live.h"
 #include "cmd/cprof-top/lock_table.h"
+#include "cmd/cprof-top/trend_view.h"
 #include "cmd/cprof-top/views.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
@@ -16,10 +17,11 @@
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
 #include "common/export/json.h"
+#include "common/select/time_arg.h"
 
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,
-       TOP_BUDGET };
-enum { ROWS = 20, LONGEST = 86400 };
+       TOP_BUDGET, TOP_EVERY };
+enum { ROWS = 20, LONGEST = 86400, EVERY_LEAST = 1000000 };
 
 #define MIN_SHARE 0.5
 
@@ -29,6 +31,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
 	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
+	{ OPTIONS_VIEW, TOP_EVERY, "every", "SPAN", "the trend: weights in intervals of time" },
 	{ OPTIONS_VIEW, TOP_PEEK, "peek", "RE", "callers and callees of matching functions" },
 	{ OPTIONS_VIEW, TOP_STACKS, "stacks", "N", "the N heaviest whole stacks" },
 	{ OPTIONS_VIEW, TOP_TREE, "tree", NULL, "the call tree" },
@@ -59,6 +62,7 @@ struct settings {
 	struct brief_request brief; /* budget 0: not given */
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
+	struct origins origins; /* of --every */
 };
 
 static void set_shape(struct settings *s, const char *option, enum views_shape shape)
@@ -81,6 +85,16 @@ static void set_peek(struct settings *s, const char *text)
 		cli_usage("invalid --peek \"%s\": %s", text, why);
 	}
 	s->views.peek = &s->peek;
+}
+
+static void set_every(struct settings *s, const char *text)
+{
+	struct time_arg span;
+
+	set_shape(s, "--every", SHAPE_TREND);
+	if (!time_arg_parse(&span, text, 0, 0) || span.kind != TIME_ARG_OFFSET || span.ns < EVERY_LEAST)
+		cli_usage("invalid --every \"%s\" (expected a span, like 10s, 1m or 1h)", text);
+	s->views.every = (uint64_t)span.ns;
 }
 
 static void set_format(struct settings *s, const char *text)
@@ -114,6 +128,9 @@ static bool take_view(struct settings *s, int c)
 	case TOP_STACKS:
 		set_shape(s, "--stacks", SHAPE_STACKS);
 		s->views.rows = (size_t)cli_number("--stacks", optarg, 0, INT32_MAX);
+		return true;
+	case TOP_EVERY:
+		set_every(s, optarg);
 		return true;
 	case TOP_TREE:
 		set_shape(s, "--tree", SHAPE_TREE);
@@ -172,12 +189,12 @@ static void check_top(const struct settings *s, const struct filters *f)
 		cli_usage("--ci and %s are mutually exclusive", s->shape);
 	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
 		cli_usage("%s and %s are mutually exclusive", s->has_rows ? "-n" : "--cum", s->shape);
-	if (shape != SHAPE_TABLE && !view_frame_keys(v))
+	if (shape != SHAPE_TABLE && shape != SHAPE_TREND && !view_frame_keys(v))
 		cli_usage("%s requires --by function, module or language: the others have no stacks",
 			  s->shape);
 	if (shape == SHAPE_PEEK && (view_roots(v) || view_has_key(v, BY_SYSCALL)))
 		cli_usage("--peek requires --by function, module or language alone");
-	if (s->md && shape != SHAPE_TABLE)
+	if (s->md && shape != SHAPE_TABLE && shape != SHAPE_TREND)
 		cli_usage("-o md and %s are mutually exclusive", s->shape);
 	if (s->brief.budget && !s->md)
 		cli_usage("--budget requires -o md");
@@ -189,6 +206,9 @@ static void check_top(const struct settings *s, const struct filters *f)
 		cli_usage("--ci and --weight latency are mutually exclusive");
 	if (f->view.blame == BLAME_LOCKS && (s->md || (s->has_format && s->format != ROWS_TSV)))
 		cli_usage("--by lock is not available: -o %s has no rows for it", s->md ? "md" : "ndjson or json");
+	if (shape == SHAPE_TREND && (v->blame || v->latency || s->seconds))
+		cli_usage("--every and %s are mutually exclusive",
+			  s->seconds ? "-w" : v->blame ? filters_blame(f) : "--weight latency");
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 }
@@ -232,7 +252,7 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 		if (locks)
 			lock_table_text(locks, s->views.rows, &out);
 		else
-			views_text(&s->views, &out);
+			(s->views.shape == SHAPE_TREND ? trend_text : views_text)(&s->views, &out);
 	}
 	fwrite(out.p, 1, out.n, stdout);
 	buf_release(&out);
@@ -271,6 +291,15 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 	s->views.samples = s->share * (f->view.blame == BLAME_CULPRITS ? l->hits : (double)l->sums.samples);
 }
 
+/* Moments of the intervals, aligned to the clock, over which waits are spread. */
+static void begin_trend(struct settings *s, struct view *v)
+{
+	origins_init(&s->origins);
+	s->origins.threads = s->origins.aligned = true;
+	s->views.origins = v->origins = &s->origins;
+	v->moment_ns = s->views.every;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
@@ -290,7 +319,7 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}
-	f.joined = s.views.shape == SHAPE_TABLE;
+	f.joined = s.views.shape == SHAPE_TABLE || s.views.shape == SHAPE_TREND;
 	f.tells_modules = true;
 	filters_check(&f);
 	check_top(&s, &f);
@@ -308,9 +337,13 @@ int main(int argc, char **argv)
 	s.views.view = &f.view;
 	s.views.intervals |= f.view.blame == BLAME_CULPRITS && s.views.shape == SHAPE_TABLE && !s.md;
 	s.views.profile = &p;
+	if (s.views.every)
+		begin_trend(&s, &f.view);
 	if (!profile_init(&p))
 		cli_no_memory();
 	status = load_captures(&s, &f, argv + optind, &p, &l);
+	if (s.views.every && l.texts)
+		cli_die(STATUS_USAGE, "--every requires captures: folded text has no time");
 	filters_settle(&f, &p, 1, 0);
 	match_samples(&s, &f, &p, &l);
 	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds)
@@ -323,6 +356,7 @@ int main(int argc, char **argv)
 	reasons_release(&reasons);
 	reasons_release(&states);
 	lock_sums_release(&locks);
+	origins_release(&s.origins);
 	filters_release(&f);
 	free(arguments);
 	if (s.views.peek)

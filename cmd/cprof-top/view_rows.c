@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/trend_view.h"
 #include "cmd/cprof-top/views.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
@@ -209,6 +210,30 @@ static void table_rows(struct writing *w)
 	table_release(&t);
 }
 
+static void trend_rows(struct writing *w)
+{
+	static const char *const fixed[] = { "name", "time", "weight", "percent", NULL };
+	const char *columns[VIEW_KEYS + sizeof(fixed) / sizeof(fixed[0])];
+	struct trend_view t;
+
+	trend_view_init(&t, w->v);
+	name_columns(w->v->view, fixed, columns);
+	begin_writing(w, columns, t.shown, t.table.n);
+	for (uint64_t i = 0; i < t.trend.intervals; i++) {
+		for (size_t row = 0; row < t.shown; row++) {
+			uint64_t weight = trend_view_weight(&t, row, i);
+
+			put_keys(w, t.table.rows[row].label);
+			rows_count(&w->rows, (t.trend.first + i) * t.trend.length);
+			rows_count(&w->rows, weight);
+			rows_number(&w->rows, header_percent(weight, t.trend.total[i]));
+			flush_rows(w);
+		}
+	}
+	end_writing(w);
+	trend_view_release(&t);
+}
+
 static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name,
 			 uint64_t weight)
 {
@@ -334,7 +359,7 @@ void views_rows(const struct views *v, enum rows_format format, const struct loa
 {
 	static void (*const shapes[])(struct writing *) = {
 		[SHAPE_TABLE] = table_rows, [SHAPE_PEEK] = peek_rows,
-		[SHAPE_STACKS] = stacks_rows, [SHAPE_TREE] = tree_rows,
+		[SHAPE_STACKS] = stacks_rows, [SHAPE_TREE] = tree_rows, [SHAPE_TREND] = trend_rows,
 	};
 	struct view_names names;
 	struct views named = *v;

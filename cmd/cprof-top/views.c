@@ -37,7 +37,7 @@ void views_time(char *to, size_t size, uint64_t ns)
 		snprintf(to, size, "%" PRIu64 "ns", ns);
 }
 
-static void put_weight(const struct views *v, struct buf *out, uint64_t weight)
+void views_weight(const struct views *v, struct buf *out, uint64_t weight)
 {
 	char text[32];
 
@@ -61,7 +61,7 @@ static double percent_of_total(const struct views *v, uint64_t weight)
 static void put_total(const struct views *v, struct buf *out)
 {
 	buf_text(out, "Total:     ");
-	put_weight(v, out, v->profile->total[0]);
+	views_weight(v, out, v->profile->total[0]);
 	if (v->view->weight != WEIGHT_NS)
 		buf_printf(out, " %s", view_unit(v->view));
 }
@@ -269,12 +269,12 @@ static void table_text(const struct views *v, struct buf *out)
 
 		sum += row->flat[0];
 		buf_text(out, colour);
-		put_weight(v, out, row->flat[0]);
+		views_weight(v, out, row->flat[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->flat[0]));
 		put_interval(v, out, row->flat[0]);
 		put_cpu(v, out, row->flat[1]);
 		buf_printf(out, " %6.2f%% ", percent_of_total(v, sum));
-		put_weight(v, out, row->cum[0]);
+		views_weight(v, out, row->cum[0]);
 		buf_printf(out, " %6.2f%%", percent_of_total(v, row->cum[0]));
 		put_interval(v, out, row->cum[0]);
 		put_cpu(v, out, row->cum[1]);
@@ -293,7 +293,7 @@ static void put_call(const struct views *v, struct buf *out, uint64_t weight, ui
 		     const char *what)
 {
 	buf_printf(out, "%38s", "");
-	put_weight(v, out, weight);
+	views_weight(v, out, weight);
 	buf_printf(out, " %6.2f%%    ", header_percent(weight, cum));
 	put_name(v, out, label);
 	buf_printf(out, "%s\n", what);
@@ -307,9 +307,9 @@ static void put_function(const struct views *v, struct buf *out, const struct ta
 	call = peek_callers(k, row->label, &n);
 	for (size_t i = 0; i < n; i++)
 		put_call(v, out, call[i].weight, row->cum[0], call[i].caller, call[i].command ? " (command)" : "");
-	put_weight(v, out, row->flat[0]);
+	views_weight(v, out, row->flat[0]);
 	buf_printf(out, " %6.2f%% ", percent_of_total(v, row->flat[0]));
-	put_weight(v, out, row->cum[0]);
+	views_weight(v, out, row->cum[0]);
 	buf_printf(out, " %6.2f%% %21s", percent_of_total(v, row->cum[0]), "");
 	put_name(v, out, row->label);
 	buf_byte(out, '\n');
@@ -379,7 +379,7 @@ static void stacks_text(const struct views *v, struct buf *out)
 		sum += it->weight;
 		views_path(v, it->node, &path);
 		buf_text(out, i ? "\n" : "");
-		put_weight(v, out, it->weight);
+		views_weight(v, out, it->weight);
 		buf_printf(out, " %6.2f%% %6.2f%%", percent_of_total(v, it->weight), percent_of_total(v, sum));
 		for (size_t f = path.n; f > 0; f--) {
 			buf_printf(out, "%*s  ", f == path.n ? 0 : 26, "");
@@ -400,9 +400,9 @@ static void put_line(const struct views *v, struct buf *out, const struct tree_l
 {
 	uint32_t indent = line->depth < INDENTED ? line->depth : INDENTED;
 
-	put_weight(v, out, line->total);
+	views_weight(v, out, line->total);
 	buf_printf(out, " %6.2f%% ", percent_of_total(v, line->total));
-	put_weight(v, out, line->self);
+	views_weight(v, out, line->self);
 	buf_printf(out, " %6.2f%%  %*s", percent_of_total(v, line->self), (int)(2 * indent), "");
 	if (line->depth > indent)
 		buf_printf(out, "(%" PRIu32 ") ", line->depth);

@@ -16,7 +16,7 @@
 #include "common/views/table_view.h"
 #include "common/stats/interval.h"
 
-enum views_shape { SHAPE_TABLE, SHAPE_PEEK, SHAPE_STACKS, SHAPE_TREE };
+enum views_shape { SHAPE_TABLE, SHAPE_PEEK, SHAPE_STACKS, SHAPE_TREE, SHAPE_TREND };
 
 enum { VIEWS_ROWS = 256 };
 
@@ -46,6 +46,8 @@ struct views {
 	struct views_rows_shown *shown; /* SHAPE_TABLE: is filled with the first rows, if set */
 	bool colour;
 	double min_share;    /* SHAPE_TREE: smaller children share one line; percent of the total */
+	uint64_t every;      /* SHAPE_TREND: length of the intervals, which is that of the view's moments */
+	const struct origins *origins; /* SHAPE_TREND: of these moments */
 	uint32_t depth;      /* SHAPE_TREE: number of levels; 0: all */
 };
 
@@ -64,6 +66,8 @@ void views_rows(const struct views *v, enum rows_format format, const struct loa
 void views_table(const struct views *v, struct table *t);
 /* Makes that table, and the calls of its functions that are shown. The caller releases both. */
 void views_peek(const struct views *v, struct table *t, struct peek *k);
+/* Appends a weight, aligned to the right in ten columns. */
+void views_weight(const struct views *v, struct buf *out, uint64_t weight);
 /* Returns how many of n rows are shown. */
 size_t views_shown(const struct views *v, size_t n);
 /* Returns the 95 % interval of a weight's share of the total, from 0 to 1. */

@@ -59,7 +59,7 @@ static void begin_run(struct gather *g, uint64_t time)
 
 	g->based = true;
 	g->base = g->moment_base = time;
-	if (gather_spreads(g->view)) {
+	if (gather_spreads(g->view) && !g->view->origins->aligned) {
 		/* Their slices are at the times that --from and --to count. */
 	} else if (length && realtime / length >= 2) {
 		g->moment_base = time - realtime % length - length;

@@ -31,17 +31,26 @@ static void add_piece(struct division *d, uint64_t slice, uint64_t whole, uint64
 							   upto - before };
 }
 
+/*
+ * Returns nanoseconds from a to b, maybe negative: slices that are aligned to the clock may begin before the
+ * clock of the stream did.
+ */
+static int64_t between(uint64_t a, uint64_t b)
+{
+	return (int64_t)(b - a);
+}
+
 size_t gather_spread(const struct gather *g, uint64_t start, uint64_t end, uint64_t weight,
 		     struct gather_piece pieces[GATHER_PIECES])
 {
 	uint64_t length = g->view->moment_ns, from, to, first, last;
 	struct division d = { .weight = weight, .span = end - start, .pieces = pieces };
 
-	if (start >= end || end <= g->moment_base || end - g->moment_base > INT64_MAX) {
+	if (start >= end || between(g->moment_base, end) <= 0) {
 		pieces[0] = (struct gather_piece){ 0, 0, weight };
 		return 1;
 	}
-	if (start < g->moment_base) {
+	if (between(g->moment_base, start) < 0) {
 		add_piece(&d, 0, 0, g->moment_base - start);
 		start = g->moment_base;
 	}
@@ -131,7 +140,7 @@ static uint64_t ticked_until(const struct gather *g, uint64_t cpu, uint64_t outc
 	uint64_t until = cpu < g->cap_ticked ? g->ticked[cpu][outcome] : 0;
 
 	until = until > g->capture.monotonic ? until : g->capture.monotonic;
-	return until > g->moment_base ? until : g->moment_base;
+	return between(g->moment_base, until) > 0 ? until : g->moment_base;
 }
 
 bool gather_spread_ticks(struct gather *g, const struct record_ledger *r)
@@ -151,7 +160,9 @@ bool gather_spread_ticks(struct gather *g, const struct record_ledger *r)
 		return true;
 	t.count = r->count - before;
 	t.slice = limit_slice((from - g->moment_base) / g->view->moment_ns);
-	t.to = r->time > from ? limit_slice((r->time - g->moment_base) / g->view->moment_ns) : t.slice;
+	t.to = t.slice;
+	if (between(from, r->time) > 0)
+		t.to = limit_slice((r->time - g->moment_base) / g->view->moment_ns);
 	return origins_tick(g->view->origins, &t);
 }
 

@@ -40,6 +40,7 @@ struct origins {
 	 * and run time are spread exactly over them (see whole in struct profile_moment).
 	 */
 	bool threads;
+	bool aligned; /* set with threads: slices begin at multiples of their length since 1970 all the same */
 	struct origin_ticks *ticks; /* in the order of the stream; see origins_tick */
 	size_t n_ticks, cap_ticks;
 	struct intern keys; /* number 0 is no origin: folded text has none */
