@@ -30,6 +30,7 @@ const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int want_weight = 0, want_cgroup = 1;
 /* Addresses where the idle loop waits: a tick of pid 0 there found the CPU idle, elsewhere at work. */
 const volatile unsigned long idle_start[2] = { 0, 0 }, idle_end[2] = { 0, 0 };
+const volatile unsigned int want_outside = 0;    /* ticks of other tasks, too, without stacks */
 const volatile unsigned int always_copy = 0;     /* to check the walked stacks */
 const volatile unsigned int regs_by = REGS_BY_HELPER;
 const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of task_struct.stack */
@@ -281,6 +282,24 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* A task that is not to be recorded has the CPU. Others may be in the queue for it. */
+static __always_inline void note_outside(struct scratch *s, unsigned int pid, unsigned int tid, unsigned long long now)
+{
+	if (s->busy || !has_room(s))
+		return;
+	s->head = (struct sample_head){
+		.time = now,
+		.cgroup = want_cgroup ? bpf_get_current_cgroup_id() : 0,
+		.cpu = bpf_get_smp_processor_id(),
+		.pid = pid,
+		.tid = tid,
+		.what = SAMPLE_OUTSIDE,
+	};
+	commit_sample(s, 0);
+	wake_reader(s, 0);
+	s->head.what = SAMPLE_TICK;
+}
+
 static __always_inline void take_parallel(struct scratch *s, unsigned int pid)
 {
 	unsigned int counted = 0;
@@ -308,6 +327,8 @@ static __always_inline int take_tick(struct bpf_perf_event_data *ctx, int apart)
 		c->n[COUNT_IDLE]++;
 	} else if (!is_wanted(pid, tid)) {
 		c->n[COUNT_FILTERED]++;
+		if (want_outside)
+			note_outside(s, pid, tid, start);
 	} else if (s->busy) {
 		c->n[COUNT_NESTED]++;
 	} else if (!has_room(s)) {

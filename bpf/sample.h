@@ -56,7 +56,10 @@ struct sample_record {
 	struct sample_head head;
 };
 
-/* SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN, SAMPLE_WAKER: see offcpu.h. */
+/*
+ * SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN, SAMPLE_WAKER: see offcpu.h. SAMPLE_OUTSIDE:
+ * a tick of a task that is not to be recorded, without stacks; it is counted as COUNT_FILTERED.
+ */
 enum sample_what {
 	SAMPLE_TICK,
 	SAMPLE_STACK,
@@ -65,6 +68,7 @@ enum sample_what {
 	SAMPLE_RAN,
 	SAMPLE_LABEL,
 	SAMPLE_WAKER,
+	SAMPLE_OUTSIDE,
 };
 
 /* Registers of frame number `at`; 0 is the leaf. For other frames only rip, rsp, rbp and rbx are valid. */

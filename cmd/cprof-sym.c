@@ -283,6 +283,8 @@ static bool pass_record(struct pass *p, const struct record *r)
 		return true;
 	if (r->type == RECORD_WOKEN && !window_cut_woken(&p->leave, &p->capture, &r->woken))
 		return true;
+	if (r->type == RECORD_OUTSIDE && !window_cut_outside(&p->leave, &p->capture, &r->outside))
+		return true;
 	if (r->type == RECORD_SAMPLE) {
 		switch (window_cut_sample(&p->leave, &p->capture, &r->sample, &made)) {
 		case WINDOW_CUT_NOT:

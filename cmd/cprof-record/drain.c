@@ -129,7 +129,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 
 	if (s->deferred)
 		r->last_change = i->time;
-	if (is != EMIT_WAITS)
+	if (is != EMIT_WAITS && s->what != SAMPLE_OUTSIDE)
 		want_reread(r, s->pid);
 	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
 		ledger_count(&r->ledger, row, outcome, 1);

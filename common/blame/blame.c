@@ -150,6 +150,14 @@ static void see_sample(struct blame *b, const struct record_sample *r)
 	}
 }
 
+static void see_outside(struct blame *b, const struct record_outside *r)
+{
+	uint32_t thread = b->asked->blame == BLAME_CULPRITS ? identify(b, r->thread) : CHAIN_NO_THREAD;
+
+	if (thread != CHAIN_NO_THREAD)
+		blame_culprits_outside(b, r, thread);
+}
+
 static void see_ran(struct blame *b, const struct record_ran *r)
 {
 	uint32_t thread = identify(b, r->thread);
@@ -277,6 +285,8 @@ const char *blame_apply(struct blame *b, const struct record *r)
 		see_ran(b, &r->ran);
 	else if (!wrong && r->type == RECORD_WOKEN)
 		see_woken(b, &r->woken);
+	else if (!wrong && r->type == RECORD_OUTSIDE)
+		see_outside(b, &r->outside);
 	return wrong;
 }
 

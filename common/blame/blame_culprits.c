@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/gather/gather_keys.h"
 #include "common/select/select.h"
 
 void blame_culprits_sample(struct blame *b, const struct record_sample *r, uint32_t thread)
@@ -12,6 +13,16 @@ void blame_culprits_sample(struct blame *b, const struct record_sample *r, uint3
 							  thread, b->tap.key + 1 });
 	else
 		b->threads[thread].queue_cpu = (uint32_t)r->cpu;
+}
+
+void blame_culprits_outside(struct blame *b, const struct record_outside *r, uint32_t thread)
+{
+	gather_keys_outside(&b->gather, r);
+	if (b->gather.failed)
+		return;
+	culprits_sample(&b->culprits,
+			&(struct culprit_sample){ r->time, b->gather.capture.events[r->event].period,
+						  (uint32_t)r->cpu, thread, b->tap.key + 1 });
 }
 
 /* The CPU is the one that it got in the end. The wait's sample, which names it, came right before. */

@@ -9,6 +9,8 @@
 
 /* A sample that has just been gathered. thread: the caller's number of its thread. */
 void blame_culprits_sample(struct blame *b, const struct record_sample *r, uint32_t thread);
+/* A sample outside of the recording. */
+void blame_culprits_outside(struct blame *b, const struct record_outside *r, uint32_t thread);
 /* The time that the thread was in the queue, as far as the view wants the thread and the time. */
 void blame_culprits_queue(struct blame *b, const struct record_woken *r, uint32_t thread);
 /* At the end of a segment: puts the stacks' nodes of wall in place of their keys. */

@@ -131,6 +131,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return woken_apply(c, &r->woken);
 	case RECORD_PARALLEL:
 		return parallel_apply(c, &r->parallel);
+	case RECORD_OUTSIDE:
+		return outside_apply(c, &r->outside);
 	case RECORD_LEFT_OUT:
 		return left_out_apply(c, &r->left_out);
 	case RECORD_COST:

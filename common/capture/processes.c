@@ -150,3 +150,11 @@ const char *parallel_apply(struct capture *c, const struct record_parallel *r)
 	p->group_running = (uint32_t)r->group_running;
 	return NULL;
 }
+
+const char *outside_apply(const struct capture *c, const struct record_outside *r)
+{
+	if (!capture_has_thread(c, r->thread))
+		return "a sample of an undefined thread outside";
+	return r->event && r->event < CAPTURE_EVENTS && c->events[r->event].id ? NULL
+									       : "a sample of an undefined event";
+}

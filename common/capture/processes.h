@@ -22,5 +22,6 @@ const char *lock_apply(struct capture *c, const struct record_lock *r);
 /* Checks the record, and gives the frames of its stack their places. */
 const char *woken_apply(struct capture *c, const struct record_woken *r);
 const char *parallel_apply(struct capture *c, const struct record_parallel *r);
+const char *outside_apply(const struct capture *c, const struct record_outside *r);
 
 #endif

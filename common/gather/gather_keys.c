@@ -232,6 +232,17 @@ const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 	return NULL;
 }
 
+void gather_keys_outside(struct gather *g, const struct record_outside *r)
+{
+	const struct record_sample s = {
+		.time = r->time, .event = CAPTURE_EVENTS, .cpu = r->cpu, .thread = r->thread,
+	};
+	struct gather_key key = key_of(g, &s);
+
+	key.wait = GATHER_KEYS_OUTSIDE;
+	g->failed = !add_key(g, &key, 0, 0) || g->failed;
+}
+
 /*
  * Begins the run if needed. If times count from the first sample, there is no time before it: returns false.
  */

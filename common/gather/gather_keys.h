@@ -34,7 +34,8 @@ struct gather_key {
 	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
 };
 
-enum { GATHER_KEYS_RAN = CAPTURE_WAITS }; /* as wait: the time that the thread ran, as reported in a RAN record */
+/* As wait: the time that the thread ran, as reported in a RAN record; a sample outside of the recording. */
+enum { GATHER_KEYS_RAN = CAPTURE_WAITS, GATHER_KEYS_OUTSIDE };
 
 struct gather_sum {
 	uint64_t samples, weight;
@@ -42,6 +43,8 @@ struct gather_sum {
 
 /* Takes a sample that capture_apply has accepted. Returns NULL, or why it cannot count. */
 const char *gather_keys_sample(struct gather *g, const struct record_sample *r);
+/* Makes a key for a sample outside of the recording, which adds to no sum. The tap gets its number. */
+void gather_keys_outside(struct gather *g, const struct record_outside *r);
 /* Keeps a RAN record until it is due. */
 void gather_keys_ran(struct gather *g, const struct record_ran *r);
 /* Adds the time that is due. If gather_keys_corrects(view), call it before each record, and at the end with NULL. */

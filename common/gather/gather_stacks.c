@@ -150,14 +150,15 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 /* Pushes the kind of wait as innermost frame, so that running and waiting at one place stay apart. */
 static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 {
-	static const char *const names[GATHER_KEYS_RAN + 1] = {
+	static const char *const names[GATHER_KEYS_OUTSIDE + 1] = {
 		[CAPTURE_SLEEPS] = "[sleeping]",
 		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
 		[CAPTURE_QUEUED] = "[waiting for a CPU]",
 		[GATHER_KEYS_RAN] = "[running, not sampled]",
+		[GATHER_KEYS_OUTSIDE] = "[outside]",
 	};
 
-	return wait == CAPTURE_RUNS || wait > GATHER_KEYS_RAN || push_text(g, s, slice_of(names[wait]));
+	return wait == CAPTURE_RUNS || wait > GATHER_KEYS_OUTSIDE || push_text(g, s, slice_of(names[wait]));
 }
 
 /* Walks outwards to the root, or to a node with a valid memo; *n: nodes that are left to push. */
@@ -276,7 +277,7 @@ static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key
 
 static enum gather_doing doing_of(const struct gather_key *k, bool resolved)
 {
-	if (k->wait == GATHER_KEYS_RAN)
+	if (k->wait >= GATHER_KEYS_RAN)
 		return DOING_UNSAMPLED;
 	if (k->wait != CAPTURE_RUNS)
 		return (enum gather_doing)(DOING_SLEEPING + k->wait - CAPTURE_SLEEPS);

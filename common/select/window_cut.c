@@ -57,6 +57,11 @@ bool window_cut_woken(const struct window_cut *l, const struct capture *c, const
 	return select_overlap(&select, r->time, r->slept + r->queued, &behind) > 0;
 }
 
+bool window_cut_outside(const struct window_cut *l, const struct capture *c, const struct record_outside *r)
+{
+	return select_moment(&(struct select){ l->view, c, 0 }, r->time);
+}
+
 void window_cut_release(struct window_cut *l)
 {
 	run_spans_release(&l->portions);

@@ -50,6 +50,7 @@ bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct 
 bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struct record_ran *r);
 /* Returns whether a part of the wait is in the window; if not, leave the record out. */
 bool window_cut_woken(const struct window_cut *l, const struct capture *c, const struct record_woken *r);
+bool window_cut_outside(const struct window_cut *l, const struct capture *c, const struct record_outside *r);
 /* Sets *made to the other samples left out, summed by event; returns false if there are no more events. */
 bool window_cut_rest(struct window_cut *l, struct record *made);
 void window_cut_release(struct window_cut *l);

@@ -238,6 +238,10 @@ static const struct field lock_fields[] = {
 	U("id", lock.id), U("process", lock.process), ENUM("kind", lock.kind, lock_names),
 	X("address", lock.address),
 };
+static const struct field outside_fields[] = {
+	TIME("time", outside.time), U("event", outside.event), U("cpu", outside.cpu),
+	U("thread", outside.thread),
+};
 
 static const struct field parallel_fields[] = {
 	TIME("time", parallel.time), U("process", parallel.process), U("running", parallel.running),
@@ -287,6 +291,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 	ROW(RAN, ran),         ROW(PARALLEL, parallel), ROW(LOCK, lock),
 	[RECORD_WOKEN] = { "woken", woken_fields, COUNT(woken_fields), 6, true },
+	ROW(OUTSIDE, outside),
 	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
 	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),
 	ROW_SINCE(LANG_LINE, "lang-line", lang_line_fields, COUNT(lang_line_fields)),

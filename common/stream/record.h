@@ -61,6 +61,7 @@ enum record_type {
 	RECORD_WOKEN = 51,
 	RECORD_PARALLEL = 52,
 	RECORD_LOCK = 53,
+	RECORD_OUTSIDE = 54,
 	RECORD_TYPES,
 };
 
@@ -435,6 +436,14 @@ struct record_parallel {
 };
 
 /*
+ * A sample of a thread that was not to be recorded, on the CPU for which a recorded thread was queued. Its
+ * weight is the event's period. It adds to no sum, and the ledger counts it as FILTERED.
+ */
+struct record_outside {
+	uint64_t time, event, cpu, thread;
+};
+
+/*
  * Samples that a filter left out here because they are outside the time window. The first sample of an epoch
  * of a process has a record of its own, with its thread, because the names of epochs depend on it. The other
  * samples share a record, with thread 0.
@@ -563,6 +572,7 @@ struct record {
 		struct record_woken woken;
 		struct record_lock lock;
 		struct record_parallel parallel;
+		struct record_outside outside;
 		struct record_left_out left_out;
 		struct record_script script;
 		struct record_function function;

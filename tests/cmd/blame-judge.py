@@ -8,8 +8,8 @@ Both are divided into parts, FUNCTION@THREAD: at each moment of each wait, what 
 the wait was for. The log knows that by the program's design, cprof by the wakers. Prints the parts.
 
 Time in which none of the log's activities was going on is a part of its own, "rest": threads were in queues,
-or in the kernel. Status 0: the parts are within 3 % of the log, or within 0.5 % of the whole. 1: they are not.
-3: the log says that others disturbed the program, because its threads were late.
+or in the kernel. Status 0: the parts are within 3 % of the log, or within 0.5 % of the whole. 1: they are
+not. 3: the log says that others disturbed the program, because its threads were late.
 """
 import collections
 import re

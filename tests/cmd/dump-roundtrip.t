@@ -52,6 +52,7 @@ woken time=2600002 thread=1 slept=1500000 queued=20000 by=task waker=1 user=17 k
 woken time=2600002 thread=1 slept=0 queued=1000001 by=unknown waker=0 user=0 kernel=0 lock=0 owner=0
 woken time=2600002 thread=1 slept=1 queued=0 by=timer waker=0 user=0 kernel=0 lock=2 owner=0
 parallel time=2600002 process=1 running=2 group=3
+outside time=2500002 event=1 cpu=1 thread=1
 lang-line frame=5 function=0 line=13
 script-source script=1 status=changed path="/app/x.js"
 damage offset=1 bytes=2 blocks=3 what="checksum mismatch"

@@ -40,6 +40,7 @@ void emit_release(struct emit *e)
 	cgroups_free(e->cgroups);
 	wait_sites_free(e->wait_sites);
 	wakers_release(&e->wakers);
+	outsiders_release(&e->outsiders);
 }
 
 static void put_meta(void *arg, const char *key, const char *value)
@@ -233,10 +234,15 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 
 enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
-	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
 	uint64_t room[STACK_ROOM];
 	struct stack stack;
+	struct task *t;
 
+	if (s->what == SAMPLE_OUTSIDE) {
+		outsiders_put(&e->outsiders, s);
+		return EMIT_WRITTEN;
+	}
+	t = procs_task(e->procs, s->pid, s->tid, s->time);
 	if (s->what == SAMPLE_LABEL) {
 		probe_labels_take(&e->labels, e->options, (const struct sample_label *)s);
 		return EMIT_WRITTEN;

@@ -16,6 +16,7 @@
 #include "cmd/cprof-record/process/perf_maps.h"
 #include "cmd/cprof-record/host/ksym.h"
 #include "cmd/cprof-record/output/output.h"
+#include "cmd/cprof-record/encode/outsiders.h"
 #include "cmd/cprof-record/encode/probe_labels.h"
 #include "cmd/cprof-record/encode/wait_sites.h"
 #include "cmd/cprof-record/encode/wakers.h"
@@ -75,6 +76,7 @@ struct emit {
 	struct wait_sites *wait_sites;
 	struct wakers wakers;
 	struct intern said_locks; /* in this segment: process, kind and address; the id is the number plus 1 */
+	struct outsiders outsiders;
 	uint64_t origins[FRAME_ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;

@@ -110,13 +110,14 @@ void emit_task(struct emit *e, struct task *t, uint64_t time)
 	emit_comm(e, t, time);
 }
 
-void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
+/* Writes that the process with this id is in the group, unless *last is that. */
+static void put_member(struct emit *e, uint64_t process, uint64_t *last, uint64_t cgroup, uint64_t time)
 {
 	uint32_t said;
 
-	if (cgroup == 0 || p->cgroup == cgroup)
+	if (cgroup == 0 || *last == cgroup)
 		return;
-	p->cgroup = cgroup;
+	*last = cgroup;
 	if (!idmap_find(&e->said_cgroups, cgroup, &said)) {
 		const char *path = cgroup_path(e->cgroups, cgroup);
 
@@ -126,7 +127,44 @@ void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
 		emit_record(e, (struct record){ .type = RECORD_CGROUP,
 						.cgroup = { cgroup, slice_of(path) } });
 	}
-	emit_record(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
+	emit_record(e, (struct record){ .type = RECORD_MEMBER, .member = { time, process, cgroup } });
+}
+
+void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
+{
+	put_member(e, p->id, &p->cgroup, cgroup, time);
+}
+
+uint64_t emit_outsider(struct emit *e, uint32_t pid, uint32_t tid, uint64_t cgroup, uint64_t time)
+{
+	struct task *t = procs_task(e->procs, pid, pid, time);
+	struct proc_outside *o = t ? &t->proc->outside : NULL;
+
+	if (t && t->proc->segment == e->segment)
+		t = procs_task(e->procs, pid, tid, time);
+	if (!t)
+		return 0;
+	if (t->proc->segment == e->segment) {
+		emit_task(e, t, time);
+		emit_cgroup(e, t->proc, cgroup, time);
+		return t->id;
+	}
+	if (o->segment != e->segment) {
+		*o = (struct proc_outside){ e->segment, e->next_process++, e->next_thread++, 0, "" };
+		emit_record(e, (struct record){ .type = RECORD_PROCESS,
+						.process = { o->process, t->proc->time, pid, 0, 0,
+							     t->proc->start, t->proc->generation,
+							     VIA_SNAPSHOT } });
+		emit_record(e, (struct record){ .type = RECORD_THREAD,
+						.thread = { o->thread, time, o->process, pid } });
+	}
+	if (strcmp(o->comm, t->comm) != 0) {
+		memcpy(o->comm, t->comm, sizeof(o->comm));
+		emit_record(e, (struct record){ .type = RECORD_COMM,
+						.comm = { time, o->thread, slice_of(t->comm) } });
+	}
+	put_member(e, o->process, &o->cgroup, cgroup, time);
+	return o->thread;
 }
 
 static void put_vdso(struct emit *e)

@@ -21,6 +21,11 @@ void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t 
 void emit_process(struct emit *e, struct proc *p);
 void emit_task(struct emit *e, struct task *t, uint64_t time);
 void emit_comm(struct emit *e, const struct task *t, uint64_t time);
+/*
+ * Returns the id of the thread that samples outside of the recording are of: the first one of their process,
+ * without mappings. If the segment has the process for another reason, it is the thread. 0: out of memory.
+ */
+uint64_t emit_outsider(struct emit *e, uint32_t pid, uint32_t tid, uint64_t cgroup, uint64_t time);
 /* The control group of a process, if it is another one than before. 0: unknown. */
 void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time);
 /* The new frames and nodes of the call tree, with kernel symbols. p: the process whose stack added them. */

@@ -88,6 +88,21 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 	emit_record(e, (struct record){ .type = RECORD_WOKEN, .woken = r });
 }
 
+/* Writes the samples of others on the CPU for which the thread was queued. */
+static void put_outsiders(struct emit *e, const struct wait *w)
+{
+	size_t at = outsiders_find(&e->outsiders, w->on - w->queued);
+	const struct outsider *s;
+
+	while ((s = outsiders_next(&e->outsiders, &at, w->head.cpu, w->on))) {
+		uint64_t thread = emit_outsider(e, s->pid, s->tid, s->cgroup, s->time);
+
+		if (thread)
+			emit_record(e, (struct record){ .type = RECORD_OUTSIDE,
+							.outside = { s->time, EVENT_TICK, s->cpu, thread } });
+	}
+}
+
 /* The wait itself comes first: it ended when the wait for a CPU began. */
 enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
@@ -108,6 +123,8 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 		if (r.sample.weight)
 			emit_put_sample(e, &r);
 	}
+	if (w->queued)
+		put_outsiders(e, w);
 	if (w->slept + w->queued)
 		put_woken(e, w, t);
 	e->waits++;

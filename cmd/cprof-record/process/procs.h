@@ -81,6 +81,12 @@ struct proc {
 	uint64_t id;
 	uint64_t cgroup; /* written last */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
+	/* As the process of samples outside of the recording: its thread in the stream, and its names there. */
+	struct proc_outside {
+		uint32_t segment;
+		uint64_t process, thread, cgroup;
+		char comm[64];
+	} outside;
 	struct space space;
 	struct proc_lang {
 		uint32_t image; /* index + 1 of its interpreter; 0: none is known */

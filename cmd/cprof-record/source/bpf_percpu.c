@@ -141,7 +141,7 @@ static void drain_ring(const struct percpu *p, const struct mapped_ring *ring, s
 			q->lost[ITEM_SAMPLE]++;
 			break;
 		}
-		if (d)
+		if (d && r->head.what != SAMPLE_OUTSIDE)
 			r->head.weight = dither_weight(d, r->head.cpu, r->head.time, r->head.weight);
 		queue_push(q, ITEM_SAMPLE, r->head.time, &r->head, r->bytes - offsetof(struct sample_record, head));
 		at += r->bytes;

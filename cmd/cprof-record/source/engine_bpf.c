@@ -539,6 +539,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 	bpf_map__set_max_entries(s->maps.groups, o->n_groups ? (uint32_t)o->n_groups : 1);
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
+	s->rodata->want_outside = o->off_cpu && o->ticks && (o->n_groups || options_targeted(o));
 	configure_walk(s, o, way);
 	run_queues_configure(s, o->latency);
 	for (int i = 0; i < 2; i++) {
