@@ -228,7 +228,7 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 	t->exec = prev->se.sum_exec_runtime;
 	t->left = t->start = now;
 	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && unreported(s) + s->last >= min_ns)) &&
-	       begin_own_stack(key, now, 0);
+	       begin_own_stack(key, now, STACK_OF_WAIT);
 }
 
 /* The arguments of a tracepoint are those of its TP_PROTO in include/trace/events. */
@@ -290,7 +290,7 @@ int on_back(void *ctx)
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
 	fill_last(&w, t);
-	scratch = begin_own_stack(w.head.weight, w.head.time, 1) ? take_stack(ctx, 1) : NULL;
+	scratch = begin_own_stack(w.head.weight, w.head.time, STACK_OF_RETURN) ? take_stack(ctx, 1) : NULL;
 	if (scratch && submit_stack(scratch) == 0)
 		s->epoch = epoch;
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH))
@@ -305,6 +305,50 @@ struct {
 	__type(key, unsigned int);
 	__type(value, struct waker);
 } wakings SEC(".maps");
+
+/*
+ * Begins the stack of the current thread as a waker, if it is at a new place. Sets *site to the key of the
+ * place, or to 0. An interrupted thread is most often no waker, and has countless places.
+ */
+WALK_FN int begin_waker(unsigned long long now, unsigned long long *site)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	unsigned long long key, seen;
+	struct thread *t;
+
+	if (!site)
+		return 0;
+	*site = 0;
+	if (task->flags & KTHREAD || !in_call(task) || !is_wanted(task->tgid, task->pid))
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!t)
+		return 0;
+	key = mix(key_of(task, task->pid), WAKES);
+	seen = mix(key, epoch);
+	*site = key;
+	if (t->wakes[key & (WAKE_SITES - 1)] == seen)
+		return 0;
+	if (!begin_own_stack(key, now, STACK_OF_WAKER)) {
+		*site = 0;
+		return 0;
+	}
+	t->wakes[key & (WAKE_SITES - 1)] = seen;
+	return 1;
+}
+
+static __always_inline unsigned long long waker_site(void *ctx, unsigned long long now)
+{
+	unsigned long long site = 0;
+	struct scratch *s;
+
+	if (!begin_waker(now, &site))
+		return site;
+	s = take_stack(ctx, 0);
+	if (s && submit_stack(s))
+		count_wait(WAIT_COUNT_LOST, 1);
+	return site;
+}
 
 static __always_inline void send_waking(void *ctx, struct task_struct *p, struct thread *t,
 					unsigned long long now)
@@ -326,6 +370,7 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	w->head.what = SAMPLE_WAKER;
 	w->head.kernel_n = (short)(n / 8);
 	w->futex = t->futex;
+	w->site = waker_site(ctx, now);
 	if (submit_record(w, sizeof(*w) - sizeof(w->stack) + n, WAKE_FOR_MUCH))
 		count_wait(WAIT_COUNT_LOST, 1);
 	else

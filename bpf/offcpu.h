@@ -46,8 +46,12 @@ struct futex {
 struct waker {
 	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
 	struct futex futex;      /* that it waited for */
+	unsigned long long site; /* the key of the current thread's stack, a SAMPLE_STACK; 0: there is none */
 	unsigned long long stack[64]; /* head.kernel_n return addresses in the kernel, leaf first */
 };
+
+/* The value of head.event of a SAMPLE_STACK. */
+enum stack_of { STACK_OF_WAIT, STACK_OF_RETURN, STACK_OF_WAKER };
 
 struct ran {
 	struct sample_head head;  /* weight: the time it ran, ns of CLOCK_MONOTONIC */
@@ -55,6 +59,7 @@ struct ran {
 };
 
 enum {
+	WAKE_SITES = 8,  /* places that a thread remembers from which it woke another; a power of two */
 	WAIT_SITES = 16, /* wait sites that a thread remembers; a power of two */
 	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that slept before recording began */
 };

@@ -44,7 +44,7 @@ struct sample_head {
 	unsigned char has_state;
 	unsigned char deferred; /* user space must continue the walk from the state */
 	unsigned char what;     /* enum sample_what */
-	unsigned char event;    /* SAMPLE_EVENT: its index; SAMPLE_STACK: taken after the wait */
+	unsigned char event;    /* SAMPLE_EVENT: its index; SAMPLE_STACK: enum stack_of */
 	unsigned short lang_n;  /* frames of an interpreted language, 8 bytes each, at the end of the record */
 	/* SAMPLE_TICK: threads of the process and of its control group that had a CPU; 0: not counted */
 	unsigned short running, group_running;

@@ -38,6 +38,7 @@ enum {
 	LEVELS = 32, /* nested control groups, at most */
 	PREEMPTED = 1,
 	NOWHERE = 2,
+	WAKES = 3,
 #if defined(__TARGET_ARCH_arm64)
 	BACK_FRAMES = 3, /* two of the program (registers, frame record) and its trampoline's */
 #else
@@ -135,6 +136,7 @@ struct thread {
 	unsigned char due;  /* on_back must report its wait */
 	unsigned char waking_sent; /* that of this very wait */
 	struct futex futex; /* that of this very wait */
+	unsigned long long wakes[WAKE_SITES]; /* keys of sent stacks, with their epoch */
 	struct site sites[WAIT_SITES];
 };
 
@@ -316,6 +318,18 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 #error "a place where a thread waits has no key on this architecture"
 #endif
 	return h ? h : 1;
+}
+
+/* Is the thread in a system call? Otherwise an interrupt or a fault has brought it into the kernel. */
+static __always_inline int in_call(struct task_struct *task)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
+
+#if defined(__TARGET_ARCH_x86)
+	return r && (long)r->orig_rax >= 0;
+#else
+	return r && r->syscallno >= 0;
+#endif
 }
 
 /* Returns the address of the futex that a system call waits for, and its operation; otherwise 0. */

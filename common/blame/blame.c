@@ -189,7 +189,7 @@ static void add_span(struct blame *b, const struct chain_wait *w)
 		b->failed = true;
 		return;
 	}
-	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind, 0, 0 };
+	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind, 0 };
 }
 
 /* Notes the lock of the wait that was just added. */
@@ -207,6 +207,7 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 	uint64_t woken = r->time - r->queued, start = woken - r->slept;
 	uint32_t thread = identify(b, r->thread), waker = CHAIN_NO_THREAD;
 	size_t spans = b->n_spans;
+	uint32_t waking = 0;
 	struct chain_wait w;
 
 	if (thread != CHAIN_NO_THREAD && b->asked->blame == BLAME_CULPRITS) {
@@ -219,6 +220,10 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 		return;
 	if (waker != CHAIN_NO_THREAD)
 		name_thread(b, r->waker, waker);
+	if (waker != CHAIN_NO_THREAD && (r->user >= NODE_FIRST || r->kernel >= NODE_FIRST) &&
+	    !gather_keys_see(&b->gather, r->waker, r->user, r->kernel, &waking))
+		b->failed = true;
+	see_keys(b);
 	take_out(b, b->threads[thread].sleep_part, r->slept, start);
 	take_out(b, b->threads[thread].queue_part, r->queued, start);
 	w = (struct chain_wait){ start,
@@ -228,6 +233,7 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 				 waker,
 				 r->slept ? b->threads[thread].sleep_key : 0,
 				 b->threads[thread].queue_key,
+				 waking,
 				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN) };
 	if (r->slept && b->gather.based)
 		add_span(b, &w);
@@ -256,10 +262,14 @@ static bool end_segment(void *context, const uint32_t *leaves)
 		b->chain.parts[b->parts_done].place = leaf_of(leaves, b->chain.parts[b->parts_done].place);
 	for (; b->waits_done < b->chain.n_waits; b->waits_done++) {
 		b->chain.waits[b->waits_done].place = leaf_of(leaves, b->chain.waits[b->waits_done].place);
+		b->chain.waits[b->waits_done].waking =
+			leaf_of(leaves, b->chain.waits[b->waits_done].waking);
 		b->chain.waits[b->waits_done].queue = leaf_of(leaves, b->chain.waits[b->waits_done].queue);
 	}
-	for (; b->spans_done < b->n_spans; b->spans_done++)
+	for (; b->spans_done < b->n_spans; b->spans_done++) {
 		b->spans[b->spans_done].wait.place = leaf_of(leaves, b->spans[b->spans_done].wait.place);
+		b->spans[b->spans_done].wait.waking = leaf_of(leaves, b->spans[b->spans_done].wait.waking);
+	}
 	if (!grow_array(&b->shown, &b->cap_shown, b->wall.n, sizeof(*b->shown)))
 		return false;
 	for (size_t i = 0; i < b->n_wanted; i++)

@@ -54,7 +54,6 @@ struct blame {
 		struct chain_wait wait;
 		uint64_t from, to; /* the part of its sleep in the time window */
 		uint32_t pair;	   /* index + 1 in pairs; 0: it is for no lock, or not of interest */
-		uint32_t waking;   /* where its waker let it go on; as wait.place */
 	} * spans;		   /* to be explained */
 	size_t n_spans, cap_spans;
 	struct intern pairs; /* with locks: a lock and a holder; see blame_locks.c */

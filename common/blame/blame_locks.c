@@ -117,8 +117,8 @@ void blame_locks_sum(struct blame *b)
 				       profile_text(&b->wall, b->threads[identity[HOLDER]].label), ns);
 		lock_sums_part(sums, lock, LOCK_WAITER, profile_text(&b->wall, b->threads[s->wait.thread].label), ns);
 		lock_sums_part(sums, lock, LOCK_SITE, blame_locks_site(b, s->wait.place), ns);
-		if (s->waking)
-			lock_sums_part(sums, lock, LOCK_RELEASE, blame_locks_site(b, s->waking), ns);
+		if (s->wait.waking)
+			lock_sums_part(sums, lock, LOCK_RELEASE, blame_locks_site(b, s->wait.waking), ns);
 	}
 	b->failed = b->failed || (sums && sums->failed);
 }

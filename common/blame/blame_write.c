@@ -125,6 +125,8 @@ static bool push_link(struct blame_writer *w, const struct chain_link *l, struct
 		return true;
 	case CHAIN_WAKER:
 		return push_waker(w->b, at, l->what);
+	case CHAIN_WAKING:
+		return push_place(w, at, l->what) && push(w->b, at, slice_of("[waking]"));
 	case CHAIN_SITE:
 	case CHAIN_PART:
 	case CHAIN_SHORT:

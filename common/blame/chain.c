@@ -196,6 +196,8 @@ static void explain_sleep(struct chain *c, uint32_t above, const struct chain_wa
 		return;
 	if (thread)
 		above = find_link(c, above, CHAIN_WAKER, w->waker);
+	if (thread && w->waking && above != UINT32_MAX)
+		above = find_link(c, above, CHAIN_WAKING, w->waking);
 	if (above == UINT32_MAX)
 		return;
 	if (!thread)

@@ -39,6 +39,7 @@ struct chain_wait {
 	uint64_t start, woken, on;
 	uint32_t thread, waker; /* CHAIN_NO_THREAD: by is not a thread, or it is not known which */
 	uint32_t place, queue;	/* where it slept, and where it was queued */
+	uint32_t waking;	/* where its waker woke it; 0: unknown */
 	uint8_t by;		/* enum woken_by */
 };
 
@@ -52,6 +53,7 @@ struct chain_part {
 enum chain_kind {
 	CHAIN_ROOT,	    /* place: the wait to be explained */
 	CHAIN_WAKER,	    /* thread: it ended the wait above; below are its waits and work meanwhile */
+	CHAIN_WAKING,	    /* place: its stack as it ended the wait above */
 	CHAIN_SITE,	    /* place: it slept there itself */
 	CHAIN_RAN,	    /* thread: it ran, or waited shortly; its own ns ran without a sample */
 	CHAIN_PART,	    /* place: of that, a sample */

@@ -99,6 +99,14 @@ static bool add_up(struct gather *g, const struct record_sample *r, uint64_t sam
 	return add_key(g, &key, samples, weight);
 }
 
+bool gather_keys_see(struct gather *g, uint64_t thread, uint64_t user, uint64_t kernel, uint32_t *key)
+{
+	const struct record_sample r = { .thread = thread, .user = user, .kernel = kernel };
+	struct gather_key k = key_of(g, &r);
+
+	return add_key(g, &k, 0, 0) && ((*key = g->tap->key + 1));
+}
+
 /* Adds weight that is evenly spread over [start, end) to the slices there. */
 static bool spread_span(struct gather *g, struct gather_key key, uint64_t samples, uint64_t start,
 			uint64_t end, uint64_t weight)

@@ -45,6 +45,11 @@ struct gather_sum {
 const char *gather_keys_sample(struct gather *g, const struct record_sample *r);
 /* Makes a key for a sample outside of the recording, which adds to no sum. The tap gets its number. */
 void gather_keys_outside(struct gather *g, const struct record_outside *r);
+/*
+ * Makes the thread's stack a stack of the profile, without weight. Sets *key to its number plus 1. Returns false
+ * if out of memory.
+ */
+bool gather_keys_see(struct gather *g, uint64_t thread, uint64_t user, uint64_t kernel, uint32_t *key);
 /* Keeps a RAN record until it is due. */
 void gather_keys_ran(struct gather *g, const struct record_ran *r);
 /* Adds the time that is due. If gather_keys_corrects(view), call it before each record, and at the end with NULL. */

@@ -75,6 +75,17 @@ like "a table" "$(cprof-top --by waker "$tmp/a.bin")" ' 100\.00us .* work-42/43$
 like "  of what waits ended in" "$(cprof-top --blame --comm main "$tmp/a.bin")" '^ *40\.00us .* f$'
 like "a picture" "$(cprof-flame -o svg --blame "$tmp/a.bin")" '&lt;- work'
 
+# The stack of a waker, between it and the time meanwhile
+sed 's/by=task waker=2$/by=task waker=2 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+is "the waker's stack" "$(cprof-fold --blame --comm main "$tmp/b.bin" | grep waking)" \
+'main;join;[sleeping];<- work;g;[waking];f 40000
+main;join;[sleeping];<- work;g;[waking];g 20000
+main;join;[sleeping];<- work;g;[waking];nap;[sleeping];[timer] 30000
+main;join;[sleeping];<- work;g;[waking];nap;[waiting for a CPU] 10000'
+is "  and the same sum" "$(cprof-fold --blame "$tmp/b.bin" | sum)" "$(cprof-fold --wall "$tmp/a.bin" | sum)"
+sed 's/by=task waker=3$/by=task waker=3 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+status "  not one of another process" 3 cprof-fold --blame "$tmp/b.bin"
+
 # Locks: main waits for a mutex that work holds, and work for a futex.
 sed '/^woken/d; /^end/d' "$tmp/a.txt" | sed '$d' >"$tmp/locks.txt"
 cat >>"$tmp/locks.txt" <<'X'
@@ -83,19 +94,20 @@ lock id=2 process=1 kind=futex address=0x8000
 sample time=151000 event=2 cpu=0 thread=2 user=19 kernel=0 weight=30000
 woken time=151000 thread=2 slept=30000 queued=0 by=timer waker=0 user=0 kernel=0 lock=2 owner=0
 sample time=160000 event=2 cpu=0 thread=1 user=16 kernel=0 weight=60000
-woken time=160000 thread=1 slept=60000 queued=0 by=task waker=2 user=0 kernel=0 lock=1 owner=2
+woken time=160000 thread=1 slept=60000 queued=0 by=task waker=2 user=18 kernel=0 lock=1 owner=2
 end time=200000 reason=closed samples=8
 flush
 X
 cprof-dump -r "$tmp/locks.txt" >"$tmp/locks.bin"
 is "locks with their holders" "$(cprof-fold --by lock "$tmp/locks.bin")" \
 'futex 0x8000 of pid 42;[holder not known];[timer] 30000
-mutex 0x7000 of pid 42;held by work;<- work;[running, not sampled] 30000
-mutex 0x7000 of pid 42;held by work;<- work;nap;[sleeping];[timer] 30000'
+mutex 0x7000 of pid 42;held by work;<- work;g;[waking];[running, not sampled] 30000
+mutex 0x7000 of pid 42;held by work;<- work;g;[waking];nap;[sleeping];[timer] 30000'
 cprof-top --by lock "$tmp/locks.bin" >"$tmp/got"
 like "  in a table" "$(cat "$tmp/got")" '^ *60\.00us  66\.7%        1    60\.00us        1  mutex 0x7000 of pid 42$'
 like "  with the holder" "$(cat "$tmp/got")" '^ *100\.0%  held by     work-42/43$'
 like "  the place" "$(cat "$tmp/got")" '^ *100\.0%  wanted in   join$'
+like "  the release" "$(cat "$tmp/got")" '^ *100\.0%  released in g$'
 like "  and the time meanwhile" "$(cat "$tmp/got")" '^ *50\.0%  meanwhile   \[timer\]$'
 is "  the first with a known holder" "$(grep -o 'mutex\|futex' "$tmp/got" | head -n 1)" mutex
 is "  as rows" "$(cprof-top --by lock -o tsv "$tmp/locks.bin" | sed -n 2p)" \

@@ -30,7 +30,7 @@ static struct chain_wait wait_of(uint32_t thread, uint64_t start, uint64_t woken
 	return (struct chain_wait){ start,	 woken,
 				    on,		 thread,
 				    waker,	 10 + thread,
-				    20 + thread, waker == CHAIN_NO_THREAD ? WOKEN_BY_TIMER : WOKEN_BY_TASK };
+				    20 + thread, 0, waker == CHAIN_NO_THREAD ? WOKEN_BY_TIMER : WOKEN_BY_TASK };
 }
 
 /* A sleeps from 0 to 100. B, which wakes it, sleeps from 20 to 50 and is queued until 60. */

@@ -230,7 +230,8 @@ static void take_kernel(struct stacks *st, const struct sample_head *s, const ui
 	    n = s->kernel_n > 0 ? s->kernel_n : 0;
 
 	if (s->what == SAMPLE_STACK && n > 0)
-		skip = s->event ? kernel_frames_returning(&st->frames, address, n) :
+		skip = s->event == STACK_OF_WAKER  ? kernel_frames_hit(&st->frames, address, n) :
+		       s->event == STACK_OF_RETURN ? kernel_frames_returning(&st->frames, address, n) :
 				  kernel_frames_leaving(&st->frames, address, n, st->engine->exact_waits);
 	else if (is_raw_hit(st, s))
 		skip = kernel_frames_hit(&st->frames, address, n);

@@ -68,6 +68,15 @@ static void add_lock(struct emit *e, struct record_woken *r, const struct lock_f
 	r->owner = owner->id;
 }
 
+/* Adds the stack of the waker. */
+static void add_site(struct emit *e, struct record_woken *r, struct wait_site *site, const struct proc *p)
+{
+	if (!site || !wait_sites_nodes(&e->stacks, e->segment, site, p, &r->user, &r->kernel))
+		r->user = r->kernel = 0;
+	else
+		emit_tree(e, p, r->time);
+}
+
 /* Writes the last wait as a whole. The waker may be a thread that is not recorded. */
 static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
 {
@@ -83,6 +92,7 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 	if (waker) {
 		emit_task(e, waker, w->head.time);
 		r.waker = waker->id;
+		add_site(e, &r, wait_sites_find(e->wait_sites, found.site), waker->proc);
 	}
 	add_lock(e, &r, &found.lock, t, w->head.time);
 	emit_record(e, (struct record){ .type = RECORD_WOKEN, .woken = r });

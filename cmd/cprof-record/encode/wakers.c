@@ -195,7 +195,8 @@ void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_f
 	size_t n = waker->head.kernel_n > 0 ? (size_t)waker->head.kernel_n : 0;
 	struct waker_found found = { .pid = (uint32_t)(waker->head.weight >> 32),
 				     .tid = (uint32_t)waker->head.weight,
-				     .lock = *lock };
+				     .lock = *lock,
+				     .site = waker->site };
 	uint64_t stack[STACK_MOST];
 	uint32_t at;
 

@@ -26,6 +26,7 @@ struct waker_found {
 	enum woken_by by;
 	uint32_t pid, tid; /* WOKEN_BY_TASK: of the waker; tid 0: unknown */
 	struct lock_found lock; /* that the thread waited for */
+	uint64_t site; /* key of the waker's stack among the wait sites; 0: none */
 };
 
 struct wakers {
