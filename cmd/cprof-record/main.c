@@ -527,6 +527,8 @@ static void prepare(struct recorder *r, char **argv)
 	r->opener = r->procs.scan.opener = opener_new();
 	if (!r->opener)
 		cli_die(STATUS_SYSTEM, "cannot start the process that opens files: %s", strerror(errno));
+	if (!maps_reader_begin(&r->procs.scan.maps))
+		cli_die(STATUS_SYSTEM, "cannot start the process that reads mappings: %s", strerror(errno));
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !table_cache_init(&r->tables, &r->procs))
 		cli_die(STATUS_SYSTEM, "cannot start the process that builds unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);

@@ -100,6 +100,9 @@ static void put_files(struct buf *out, const struct recorder *r)
 		   (double)(perf_maps_left_out(r->emit.jitmaps) + jit_dumps_left_out(r->emit.jitdumps)));
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",
 		   (double)opener_left_out(r->opener));
+	put_metric(out, "mappings_left_out_total", "counter",
+		   "Times that the mappings of a process were not read, because its memory was locked.",
+		   (double)r->procs.scan.maps.left_out);
 }
 
 static void put_output(struct buf *out, const struct recorder *r)

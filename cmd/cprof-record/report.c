@@ -65,6 +65,9 @@ void report_complaints(struct recorder *r)
 	complaint = opener_complaint(r->opener);
 	if (complaint)
 		print_complaint(r, complaint);
+	if (r->procs.scan.maps.complaint.n)
+		print_complaint(r, buf_cstr(&r->procs.scan.maps.complaint));
+	buf_clear(&r->procs.scan.maps.complaint);
 	if (r->tables.complaint.n)
 		print_complaint(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
@@ -163,10 +166,13 @@ static void print_stacks(const struct recorder *r)
 
 static void print_left_out(const struct recorder *r)
 {
-	uint64_t n = opener_left_out(r->opener);
+	uint64_t n = opener_left_out(r->opener), unread = r->procs.scan.maps.left_out;
 
 	if (n)
 		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
+	if (unread)
+		fprintf(stderr, "; %" PRIu64 " time%s the mappings of a process not read, because its memory "
+				"was locked", unread, unread == 1 ? "" : "s");
 }
 
 static void print_budget(const struct recorder *r)

@@ -31,7 +31,8 @@ cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapp
 cmd/cprof-record/output/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/source/engine_perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/process/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
-cmd/cprof-record/process/proc_scan.c 6 texts and directories of /proc/PID, which the kernel makes
+cmd/cprof-record/process/proc_scan.c 5 texts and directories of /proc/PID, which the kernel makes
+cmd/cprof-record/helper/maps_process.c 1 /proc/PID/maps, a text of the kernel's
 cmd/cprof-record/host/vdso.c 1 /proc/self/maps
 cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym.c 1 the key that the user named

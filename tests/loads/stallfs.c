@@ -7,13 +7,18 @@
  *	stallfs run NAME	maps NAME, a copy of this program, and works by turns in mapped_work there
  *				and in local_work; prints "running", and runs until it is killed; if NAME is
  *				"-", the copy is in anonymous memory, like a JIT compiler's code
+ *	stallfs lock NAME	like run with a copy in memory, while another thread holds the lock of the
+ *				process's memory: it maps over a written page of NAME, and the server never
+ *				answers that write
  *
  * When the server ends, pending requests end too.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,6 +116,7 @@ static void answer(int dev, const struct fuse_in_header *in, int file, uint64_t 
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
+	case FUSE_WRITE: /* see lock_memory */
 		break;
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
@@ -183,6 +189,30 @@ static int find_offset(struct dl_phdr_info *info, size_t n, void *offset)
 	return 0;
 }
 
+/* Is a thread of this process in an uninterruptible wait? */
+static bool is_waiting(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool is = false;
+
+	for (struct dirent *e; tasks && (e = readdir(tasks));) {
+		char name[300], text[512] = "";
+		int fd;
+
+		snprintf(name, sizeof(name), "/proc/self/task/%s/stat", e->d_name);
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+		is |= fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strstr(text, ") D ");
+		if (fd >= 0)
+			close(fd);
+	}
+	if (tasks)
+		closedir(tasks);
+	return is;
+}
+
+static void lock_memory(const char *name);
+static const char *locks; /* the file of stallfs lock */
+
 static _Noreturn void run(const char *name)
 {
 	uintptr_t at = (uintptr_t)mapped_work;
@@ -200,6 +230,8 @@ static _Noreturn void run(const char *name)
 		fail("mmap");
 	memcpy(&work, &(char *){ image + at }, sizeof(work));
 	work(1);
+	if (locks)
+		lock_memory(locks);
 	puts("running");
 	fflush(stdout);
 	for (;;) {
@@ -208,12 +240,40 @@ static _Noreturn void run(const char *name)
 	}
 }
 
+static void *map_over(void *page)
+{
+	mmap(page, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	fail("the write was answered");
+	return NULL;
+}
+
+/* The kernel writes the page back before it replaces the mapping, and holds the lock meanwhile. */
+static void lock_memory(const char *name)
+{
+	int fd = open(name, O_RDWR | O_CLOEXEC);
+	int prot = PROT_READ | PROT_WRITE | PROT_EXEC;
+	volatile char *page = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
+	pthread_t thread;
+
+	if (page == MAP_FAILED)
+		fail(name);
+	*page = 1;
+	if (pthread_create(&thread, NULL, map_over, (void *)page) != 0)
+		fail("pthread_create");
+	while (!is_waiting())
+		usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "lock") == 0) {
+		locks = argv[2];
+		run("-");
+	}
 	if (argc == 4 && strcmp(argv[1], "serve") == 0)
 		return serve(argv[2], argv[3]);
 	if (argc == 3 && strcmp(argv[1], "run") == 0)
 		run(argv[2]);
-	fputs("usage: stallfs serve DIR FILE | run NAME\n", stderr);
+	fputs("usage: stallfs serve DIR FILE | run NAME | lock NAME\n", stderr);
 	return 2;
 }

@@ -201,7 +201,8 @@ static void update_event(struct ledger_event *ev, struct engine *e, size_t event
 
 static uint64_t tables_ns(const struct emit *emit)
 {
-	return opener_cpu_ns(emit->procs->scan.opener) + (emit->spaces ? emit->spaces->tables->cpu_ns : 0) +
+	return opener_cpu_ns(emit->procs->scan.opener) + emit->procs->scan.maps.cpu_ns +
+	       (emit->spaces ? emit->spaces->tables->cpu_ns : 0) +
 	       (emit->runtimes && emit->runtimes->java ? java_procs_cpu_ns(emit->runtimes->java) : 0);
 }
 

@@ -13,6 +13,7 @@
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/helper/opener_process.h"
+#include "cmd/cprof-record/helper/silent_users.h"
 #include "common/base/array.h"
 
 enum {
@@ -30,6 +31,7 @@ struct asked {
 	struct opener_process_ask *ask;
 	size_t n; /* bytes */
 	unsigned int tries;
+	bool hopeless; /* the answer is known: OPENER_SILENT */
 };
 
 /* A helper process and the questions for it. */
@@ -47,6 +49,7 @@ struct opener {
 	struct channel channels[CHANNELS];
 	int poll;
 	struct opener_process own; /* inherited by forked processes */
+	struct silent_users users;
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
 	uint64_t blind, left_out, silent;
@@ -153,10 +156,12 @@ static void drop_first(struct channel *c, bool all)
 	memmove(c->asked, c->asked + 1, c->n * sizeof(*c->asked));
 }
 
-/* Returns true for a remote file whose answer is known: OPENER_SILENT. */
-static bool is_hopeless(const struct opener *o, int which, const struct opener_process_ask *q)
+/* Returns true for a file whose answer is known: OPENER_SILENT. */
+static bool is_hopeless(const struct opener *o, int which, const struct asked *a)
 {
-	return which == REMOTE && (o->shut || opener_process_is_silent(&o->own, q->major, q->minor));
+	if (a->hopeless || (which == REMOTE && o->shut))
+		return true;
+	return which == REMOTE && opener_process_is_silent(&o->own, a->ask->major, a->ask->minor);
 }
 
 /* Limits the memory in copies: no further one is made while too many bytes are in use. */
@@ -175,7 +180,7 @@ static void send_waiting(struct opener *o, int which, uint64_t now)
 	if (c->h.sock < 0 && c->n && helper_may_begin(&c->h))
 		begin_process(o, which);
 	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY && has_room(o, which) &&
-	       !is_hopeless(o, which, c->asked[c->sent].ask) &&
+	       !is_hopeless(o, which, &c->asked[c->sent]) &&
 	       helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT)) {
 		if (c->sent++ == 0)
 			c->since = now;
@@ -184,7 +189,8 @@ static void send_waiting(struct opener *o, int which, uint64_t now)
 
 bool opener_ask(struct opener *o, const struct opener_question *q)
 {
-	struct asked a = { .n = sizeof(*a.ask) + q->path.n + q->build_id.n };
+	struct asked a = { .n = sizeof(*a.ask) + q->path.n + q->build_id.n,
+			   .hopeless = silent_users_has(&o->users, (pid_t)q->pid, host_mono_ns()) };
 	bool remote = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor);
 	int which = remote ? REMOTE : LOCAL;
 
@@ -231,6 +237,19 @@ static bool answer_first(struct opener *o, struct channel *c, enum opener_said s
 }
 
 /*
+ * A process can hold the lock of its memory for ever, which a mapped file is found by. After some vain waits
+ * for processes of one user, that user's local files are not asked for either.
+ */
+static void blame_user(struct opener *o, struct channel *c, uint32_t pid)
+{
+	uint64_t now = host_mono_ns();
+
+	silent_users_note(&o->users, (pid_t)pid, now);
+	for (size_t i = 0; i < c->n; i++)
+		c->asked[i].hopeless |= silent_users_has(&o->users, (pid_t)c->asked[i].ask->pid, now);
+}
+
+/*
  * The process did not answer in time: replaces it and marks the device as silent. A local device is not
  * blamed, because a lookup on the way there may have caused the delay.
  */
@@ -247,6 +266,8 @@ static bool give_up(struct opener *o, int which, struct opener_answer *a)
 			opener_process_set_silent(&o->own, major, minor);
 		else
 			o->shut = true;
+	} else if (which == LOCAL) {
+		blame_user(o, c, q->pid);
 	} else if (++o->blind > BLIND_MOST) {
 		o->shut = true;
 	}
@@ -352,7 +373,7 @@ static bool take_answer(struct opener *o, int which, uint64_t now, struct opener
 	if (is_too_late(c, now))
 		return give_up(o, which, a);
 	if (c->n > 0 && c->sent == 0 &&
-	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, c->asked[0].ask)))
+	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, &c->asked[0])))
 		return answer_first(o, c, c->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
 	send_waiting(o, which, now);
 	return false;

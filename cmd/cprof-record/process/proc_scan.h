@@ -1,36 +1,27 @@
 /*
  * Processes as /proc shows them: their status, threads and executable mappings.
  *
- *	struct proc_scan s = { .opener = opener };
+ *	struct proc_scan s = { .opener = opener };	// and maps_reader_init(&s.maps)
  *	struct proc_scan_status status;
  *
  *	if (proc_scan_status(pid, &status))
  *		proc_scan_maps(&s, pid, false, found, arg);	// found(arg, &change) for each mapping
  *
  * A mapping is given as the change that the side-band would report for it, without a time. Nothing is
- * remembered here, but for the build IDs of one scan of all processes.
+ * remembered here, but for the build IDs of one scan of all processes (maps.all).
  */
 #ifndef CPROF_RECORD_PROCESS_PROC_SCAN_H
 #define CPROF_RECORD_PROCESS_PROC_SCAN_H
 
+#include "cmd/cprof-record/helper/maps_reader.h"
 #include "cmd/cprof-record/helper/opener.h"
 #include "cmd/cprof-record/source/sideband.h"
 
-/* The build ID of a file that another process maps, too. */
-struct proc_scan_known {
-	uint64_t inode; /* 0: none */
-	uint32_t major, minor, n;
-	uint8_t id[20];
-};
-
-enum { PROC_SCAN_KNOWN = 256 };
-
 struct proc_scan {
 	struct opener *opener; /* lent; NULL: no file is opened */
+	struct maps_reader maps;
 	/* Remaining file systems that may time out before proc_scan_maps stops asking for build IDs. */
 	unsigned int patient;
-	/* PROC_SCAN_KNOWN of them, by inode, for one scan of all processes. NULL: every ID is read. */
-	struct proc_scan_known *known;
 };
 
 struct proc_scan_status {

@@ -20,6 +20,7 @@ enum {
 void procs_init(struct procs *ps)
 {
 	*ps = (struct procs){ 0 };
+	maps_reader_init(&ps->scan.maps);
 }
 
 static void proc_free(struct proc *p)
@@ -56,6 +57,7 @@ void procs_release(struct procs *ps)
 	for (size_t i = 0; i < ps->n_rereads; i++)
 		maps_release(&ps->rereads[i].maps);
 	free(ps->rereads);
+	maps_reader_release(&ps->scan.maps);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
 	idmap_release(&ps->exe_keys);
@@ -587,10 +589,9 @@ static void add_process(void *arg, uint32_t pid)
 
 void procs_snapshot(struct procs *ps)
 {
-	ps->scan.known = calloc(PROC_SCAN_KNOWN, sizeof(*ps->scan.known));
+	ps->scan.maps.all = true;
 	proc_scan_pids(add_process, ps);
-	free(ps->scan.known);
-	ps->scan.known = NULL;
+	ps->scan.maps.all = false;
 }
 
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now)
