@@ -81,6 +81,71 @@ static bool demangle_fortran(struct buf *out, struct slice name, enum demangle_m
 	return true;
 }
 
+/* Cuts the first part of Flang's name: a letter for its kind, and the text up to the next such letter. */
+static uint8_t take_scope(struct slice *rest, struct slice *part)
+{
+	uint8_t kind = rest->p[0];
+	size_t n = 1;
+
+	while (n < rest->n && !is_upper(rest->p[n]))
+		n++;
+	*part = (struct slice){ rest->p + 1, n - 1 };
+	rest->p += n;
+	rest->n -= n;
+	return kind;
+}
+
+/*
+ * "MparentSchildFhostPinner": a module, its submodules, the procedure around this one, and this one. The main
+ * program is a host without a name.
+ */
+static bool append_scopes(struct buf *out, struct slice rest)
+{
+	static const char order[] = "MSFP";
+	const char *at = order;
+	bool any = false;
+
+	while (rest.n) {
+		struct slice part;
+		uint8_t kind = take_scope(&rest, &part);
+
+		at = kind ? strchr(at, kind) : NULL;
+		if (!at || (!is_fortran(part) && !(kind == 'F' && part.n == 0)))
+			return false;
+		if (any && part.n)
+			buf_text(out, kind == 'S' ? ":" : "::");
+		buf_bytes(out, part.p, part.n);
+		any |= part.n > 0;
+		at += kind != 'S';
+	}
+	return *at == '\0';
+}
+
+/* "_QMstatsPmean.constprop.0", "_QPsolve", "_QQmain" */
+static bool demangle_flang(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	struct slice rest = name, suffix = { NULL, 0 };
+	size_t before = out->n;
+	const uint8_t *dot;
+
+	if (!cut_start(&rest, "_Q") || rest.n == 0)
+		return false;
+	dot = memchr(rest.p, '.', rest.n);
+	if (dot) {
+		suffix = (struct slice){ dot, (size_t)(rest.p + rest.n - dot) };
+		rest.n = (size_t)(dot - rest.p);
+	}
+	if (slice_is(rest, "Qmain")) {
+		buf_text(out, "main program");
+	} else if (!append_scopes(out, rest)) {
+		out->n = before;
+		return false;
+	}
+	if (suffix.n)
+		cut_suffix(out, suffix, mode);
+	return true;
+}
+
 static int hex_digit(uint8_t c)
 {
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -272,8 +337,8 @@ bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode)
 	size_t before = out->n;
 
 	if (name.n > DEMANGLE_IN_MAX || mode == DEMANGLE_NONE ||
-	    (!demangle_fortran(out, name, mode) && !demangle_ocaml(out, name, mode) &&
-	     !demangle_haskell(out, name, mode)))
+	    (!demangle_fortran(out, name, mode) && !demangle_flang(out, name, mode) &&
+	     !demangle_ocaml(out, name, mode) && !demangle_haskell(out, name, mode)))
 		return false;
 	if (out->n - before <= DEMANGLE_OUT_MAX)
 		return true;

@@ -59,6 +59,18 @@ __parent.child_MOD_go_on|parent:child::go_on|=|=
 __Stats_MOD_mean|__Stats_MOD_mean|=|=
 __stats_MOD_|__stats_MOD_|=|=
 _MOD_mean|_MOD_mean|=|=
+_QMstatsPmean|stats::mean|=|=
+_QMstatsPmean.constprop.0|stats::mean|stats::mean.constprop|stats::mean [clone .constprop.0]
+_QMparentSchildSgrandPgo_on|parent:child:grand::go_on|=|=
+_QMstatsFmeanPinner|stats::mean::inner|=|=
+_QPsolve_2|solve_2|=|=
+_QFPinner|inner|=|=
+_QQmain|main program|=|=
+_QMstatsEcount|_QMstatsEcount|=|=
+_QPsolvePagain|_QPsolvePagain|=|=
+_QMstats|_QMstats|=|=
+_QP|_QP|=|=
+_Q|_Q|=|=
 camlStdlib__List__map_123|Stdlib.List.map|Stdlib.List.map_123|=
 camlStdlib.List.map_123|Stdlib.List.map|Stdlib.List.map_123|=
 camlMain__fun_77|Main.fun_77|=|=
