@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-enum { LANG_RECENT_BITS = 7 };
+enum { LANG_RECENT_BITS = 8 };
 
 struct lang_recent {
 	__u64 object, sign;
