@@ -113,6 +113,13 @@ static bool evict_table(struct table_cache *t, uint64_t now)
 	return true;
 }
 
+static void retry_later(struct table_cache *t, uint32_t number, uint64_t at)
+{
+	t->items[number].retry = at;
+	if (!t->retry_at || at < t->retry_at)
+		t->retry_at = at;
+}
+
 /* There is no room: evicts tables to make some, for later. If none can go, the retry is later. */
 static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, bool no_memory, uint64_t now)
 {
@@ -121,14 +128,13 @@ static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, 
 	static const char over_budget[] = "its unwind table does not fit into what --unwind-mem allows: some "
 					  "stacks will be cut short there";
 	uint64_t before = store_used(t->store);
-	struct table *f = &t->items[number];
 	uint64_t freed = 0;
 
 	store_mark(t->store, number, UNWIND_FILE_REFUSED);
 	t->refused++;
 	while (rows <= store_most(t->store) && freed < rows && evict_table(t, now))
 		freed += before / 16 + 1; /* a guess: evicted memory counts as used until its grace is over */
-	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
+	retry_later(t, number, rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED));
 	if (!t->said_refused)
 		note_complaint(t, number, no_memory ? without_memory : over_budget);
 	t->said_refused = true;
@@ -207,7 +213,7 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 		t->interpreter(t->interpreter_arg, t->items[number].exe, &a->image);
 	if (said == TABLE_WORKER_LOST) { /* by then there is another fork server */
 		report_loss(t, number);
-		t->items[number].retry = now + RETRY;
+		retry_later(t, number, now + RETRY);
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		return;
 	}
@@ -242,7 +248,7 @@ static int open_vdso(void)
 /* The file is not available through this process, but maybe through the next one. */
 static void give_up(struct table_cache *t, uint32_t number, uint64_t now)
 {
-	t->items[number].retry = now + RETRY;
+	retry_later(t, number, now + RETRY);
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
@@ -379,6 +385,25 @@ void table_cache_prefer(struct table_cache *t, uint32_t number)
 	t->items[number].preferred = true;
 }
 
+/* Lets the files be asked for again whose time has come. */
+static void retry_files(struct table_cache *t, uint64_t now)
+{
+	t->retry_at = 0;
+	for (uint32_t i = 1; i < t->n; i++) {
+		struct table *f = &t->items[i];
+
+		if (!f->used || !f->retry)
+			continue;
+		if (f->retry > now) {
+			retry_later(t, i, f->retry);
+			continue;
+		}
+		f->retry = 0;
+		f->asked = 0;
+		store_mark(t->store, i, UNWIND_FILE_ASK);
+	}
+}
+
 void table_cache_step(struct table_cache *t, uint64_t now)
 {
 	struct table_worker_answer a;
@@ -393,14 +418,7 @@ void table_cache_step(struct table_cache *t, uint64_t now)
 		}
 	}
 	give_work(t, now);
-	for (uint32_t i = 1; i < t->n; i++) {
-		struct table *f = &t->items[i];
-
-		if (!f->used || !f->retry || f->retry > now)
-			continue;
-		f->retry = 0;
-		f->asked = 0;
-		store_mark(t->store, i, UNWIND_FILE_ASK);
-	}
+	if (t->retry_at && t->retry_at <= now)
+		retry_files(t, now);
 	store_reap(t->store, now);
 }

@@ -41,6 +41,7 @@ struct table_cache {
 	struct procs *procs;
 	struct table *items; /* by file number */
 	size_t n, cap;
+	uint64_t retry_at; /* no file is to be tried again before; 0: none at all */
 	struct table_copy {
 		uint32_t question;
 		uint64_t bytes;
