@@ -40,7 +40,10 @@ unlike "  where the kernel is not blamed" "$(cat "$tmp/err")" 'requires BTF and 
 refused follow,on_mkdir 0 -v
 like "those that can be done without are reported" "$(cat "$tmp/err")" "the verifier refuses the program \"on_mkdir\": $reason\$"
 
-# The walk is loaded once there were some stacks, which user space finished.
+# The walk is loaded once user space finished some stacks, and not for a process without any.
+status "a process that sleeps" 0 env LD_PRELOAD="$tmp/refuse.so" REFUSE=walk_stack \
+	cprof-record --engine bpf -o "$tmp/out.bin" -- sleep 0.3
+unlike "  has no need of walk_stack" "$(cat "$tmp/err")" walk_stack
 status "walk_stack refused" 0 env LD_PRELOAD="$tmp/refuse.so" REFUSE=walk_stack \
 	cprof-record -F 997 --engine bpf -o "$tmp/out.bin" -- "$BUILD/tests/burn" brief 1000
 like "  it is reported" "$(cat "$tmp/err")" \
