@@ -90,7 +90,7 @@ static const struct command_line command = { "cprof-flame", "draw a flame graph"
 					      options };
 
 /* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
-enum { SLICE_MS = 20 };
+enum { SLICE_MS = 20, SLICES_MOST = 400 };
 
 struct settings {
 	bool svg, diff, negate, heatmap, source;
@@ -98,7 +98,9 @@ struct settings {
 	size_t n_source_dirs;
 	struct buf sources;
 	uint64_t slice_ms;
-	bool lanes; /* chosen by the user */
+	uint64_t heat_ms; /* length of the moments */
+	const char *lanes; /* chosen by the user; NULL: none is */
+	bool over_time; /* draws directories: with the heat map in any case, and coarser moments */
 	struct picture pic;
 	struct changes_setup setup;
 	struct search search;
@@ -228,7 +230,7 @@ static void take_lanes(struct settings *s, const char *text)
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(text, modes[i]) == 0) {
 			picture_option(&s->pic, "lanes", text);
-			s->lanes = true;
+			s->lanes = text;
 			return;
 		}
 	}
@@ -525,18 +527,42 @@ static void release_settings(struct settings *s)
 	picture_release(&s->pic);
 }
 
+/*
+ * A page of a directory shows lanes over all its time: at most SLICES_MOST slices of the clock, and the weight
+ * of whole containers or processes, because an hour of many CPUs has millions of moments of threads.
+ */
+static void begin_over_time(struct settings *s)
+{
+	static const uint64_t lengths_ms[] = { 20,   100,   200,   1000,  2000,	  5000,
+					       10000, 30000, 60000, 300000, 600000 };
+	enum { LENGTHS = sizeof(lengths_ms) / sizeof(lengths_ms[0]) };
+	bool processes = s->lanes && strcmp(s->lanes, "process") == 0;
+	size_t i = 0;
+
+	if (s->lanes && !processes && strcmp(s->lanes, "container") != 0)
+		return;
+	while (i + 1 < LENGTHS && directory_span() / (lengths_ms[i] * 1000000) > SLICES_MOST)
+		i++;
+	s->heat_ms = s->slice_ms ? s->slice_ms : lengths_ms[i];
+	s->origins.aligned = true;
+	s->origins.grain = processes ? ORIGIN_PROCESS : ORIGIN_CONTAINER;
+	if (!s->lanes)
+		picture_option(&s->pic, "lanes", "container");
+}
+
 /* Sets what the view needs for moments, and for the threads and CPUs of the lanes below the heat map. */
 static void begin_moments(struct settings *s, struct view *v)
 {
-	uint64_t heat_ms = s->slice_ms ? s->slice_ms : SLICE_MS;
-
 	origins_init(&s->origins);
 	s->origins.threads = true;
+	s->heat_ms = s->slice_ms ? s->slice_ms : SLICE_MS;
+	if (s->over_time)
+		begin_over_time(s);
 	if (s->heatmap)
 		v->origins = &s->origins;
 	if (s->slice_ms)
 		picture_option(&s->pic, "slice", "1"); /* the page begins with cells of one slice */
-	v->moment_ns = (s->heatmap ? heat_ms : s->diff ? CHANGES_SLICE_MS : 0) * 1000000;
+	v->moment_ns = (s->heatmap ? s->heat_ms : s->diff ? CHANGES_SLICE_MS : 0) * 1000000;
 }
 
 int main(int argc, char **argv)
@@ -545,6 +571,7 @@ int main(int argc, char **argv)
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true, .names = true, .hints = true, .has_latency = true };
 	struct symbol_files files = { 0 };
+	char *no_operands[] = { NULL }, **operands;
 	struct line_input lines;
 	enum status status;
 	struct profile p;
@@ -558,11 +585,14 @@ int main(int argc, char **argv)
 		else
 			note_filter(&s, c);
 	}
+	s.over_time = directory_given(argv + optind) && !s.svg && !s.diff && !f.view.blame && !f.shape.reverse;
+	s.heatmap = s.heatmap || s.over_time;
 	check_flame(&s, &f, argv + optind, argc - optind);
 	result_open(argv + optind);
 	if (!s.svg)
 		cli_refuse_terminal("a page is for a browser");
 	filters_keep_apart(&f);
+	operands = directory_operands(s.sides[0].n ? no_operands : argv + optind, &f.view);
 	begin_moments(&s, &f.view);
 	if (!profile_init(&p))
 		cli_no_memory();
@@ -571,7 +601,7 @@ int main(int argc, char **argv)
 		f.also = &lines.taker;
 	}
 	status = s.sides[0].n ? load_sides(&f, &s, &p, sides) :
-				load_profile(&f, &s, directory_operands(argv + optind, &f.view), &p, sides);
+				load_profile(&f, &s, operands, &p, sides);
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
 	if (s.source)

@@ -36,6 +36,19 @@ static uint64_t last_slice(const struct profile_moment *m)
 }
 
 /*
+ * The place of a run: slice i of the profile is (base + i) / factor + begin. begin may be negative, as an
+ * overflow.
+ */
+struct place {
+	uint64_t base, begin;
+};
+
+static uint64_t slice_at(const struct place *place, uint64_t slice, uint64_t factor)
+{
+	return (place->base + slice) / factor + place->begin;
+}
+
+/*
  * Returns the first slice of each run: the one after the last second of the run before. The caller frees it.
  * NULL: out of memory. *slices: the number of all slices, which are factor slices of the profile each.
  */
@@ -117,6 +130,49 @@ static void add_moment(struct lists *l, struct moment moment)
 		m->list[m->n++] = moment;
 }
 
+/*
+ * Places all runs by the clock, and sets *slices and the first run. Returns false if the time of a run with
+ * samples is unknown, or if slices are not aligned.
+ */
+static bool place_by_clock(struct heatmap_data *m, const struct profile *p, uint64_t slice_ns,
+			   uint64_t factor, struct place *places)
+{
+	uint64_t first = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; m->origins->aligned && i < p->n_moments; i++) {
+		uint64_t start = origins_time(m->origins, p->moments[i].run, 0, slice_ns) / slice_ns;
+
+		if (!start)
+			return false;
+		places[p->moments[i].run].base = start;
+		if (start + p->moments[i].slice < first) {
+			first = start + p->moments[i].slice;
+			m->begin_runs[0] = p->moments[i].run;
+		}
+		end = start + last_slice(&p->moments[i]) > end ? start + last_slice(&p->moments[i]) : end;
+	}
+	if (first > end)
+		return false;
+	for (size_t run = 0; run < p->runs; run++)
+		places[run].begin = -(first / factor);
+	m->slices = end / factor - first / factor + 1;
+	m->first_ns = first / factor * factor * slice_ns;
+	return true;
+}
+
+/* Places runs one after the other. Returns false if out of memory. */
+static bool place_in_turn(struct heatmap_data *m, const struct profile *p, uint64_t factor,
+			  struct place *places)
+{
+	uint64_t *begin = begin_runs(p, m->slice_ns, factor, &m->slices);
+
+	for (size_t run = 0; begin && run < p->runs; run++)
+		places[run] = (struct place){ 0, begin[run] };
+	if (begin)
+		keep_begins(m, begin, p->runs);
+	return begin;
+}
+
 /* Returns how much of the moment's weight is in its first n slices. */
 static uint64_t weight_until(const struct profile_moment *from, uint64_t n)
 {
@@ -125,16 +181,17 @@ static uint64_t weight_until(const struct profile_moment *from, uint64_t n)
 
 /* Adds a moment in slices that are factor times longer: slices that it fills, and the parts at its ends. */
 static void add_joined(struct lists *l, const struct profile_moment *from, struct moment moment,
-		       uint64_t begin, uint64_t factor)
+		       const struct place *place, uint64_t factor)
 {
 	uint64_t n = from->whole ? from->whole : 1, done = 0;
 
 	while (done < n) {
-		uint64_t at = from->slice + done, whole = (at % factor ? 0 : (n - done) / factor);
+		uint64_t at = place->base + from->slice + done;
+		uint64_t whole = (at % factor ? 0 : (n - done) / factor);
 		uint64_t upto = whole ? done + whole * factor : done + factor - at % factor;
 
 		upto = upto < n ? upto : n;
-		moment.slice = begin + at / factor;
+		moment.slice = slice_at(place, from->slice + done, factor);
 		moment.whole = whole ? whole : 1;
 		moment.weight = weight_until(from, upto) - weight_until(from, done);
 		add_moment(l, moment);
@@ -142,7 +199,7 @@ static void add_joined(struct lists *l, const struct profile_moment *from, struc
 	}
 }
 
-static void add_ticks(struct lists *l, const uint64_t *begin, uint32_t runs, uint64_t factor)
+static void add_ticks(struct lists *l, const struct place *places, uint32_t runs, uint64_t factor)
 {
 	struct heatmap_data *m = l->m;
 	const struct origins *o = m->origins;
@@ -155,8 +212,8 @@ static void add_ticks(struct lists *l, const uint64_t *begin, uint32_t runs, uin
 
 		if (t->run >= runs)
 			continue;
-		ticks.slice = begin[t->run] + t->slice / factor;
-		ticks.to = begin[t->run] + t->to / factor;
+		ticks.slice = slice_at(&places[t->run], t->slice, factor);
+		ticks.to = slice_at(&places[t->run], t->to, factor);
 		if (ticks.slice < m->slices)
 			m->ticks[m->n_ticks++] = ticks;
 	}
@@ -169,25 +226,27 @@ static bool make_lists(struct heatmap_data *m, const struct flame_tree *t, const
 		       uint64_t factor)
 {
 	const struct profile *p = t->p;
-	uint64_t *begin = begin_runs(p, m->slice_ns, factor, &m->slices);
+	struct place *runs = calloc((size_t)p->runs + 1, sizeof(*runs));
 	struct lists l = { .m = m };
 
 	m->begin_runs = calloc((size_t)p->runs + 1, sizeof(*m->begin_runs));
-	for (size_t i = 0; begin && i < p->n_moments && !l.failed; i++) {
+	l.failed = !runs || !m->begin_runs ||
+		   (!place_by_clock(m, p, m->slice_ns / factor, factor, runs) &&
+		    !place_in_turn(m, p, factor, runs));
+	for (size_t i = 0; !l.failed && i < p->n_moments; i++) {
 		const struct profile_moment *from = &p->moments[i];
 
 		if (places[from->node])
 			add_joined(&l, from,
 				   (struct moment){ .node = places[from->node], .origin = from->origin },
-				   begin[from->run], factor);
+				   &runs[from->run], factor);
 	}
 	m->n = merge_equal(m->list, m->n);
 	m->n_spans = merge_equal(m->spans, m->n_spans);
-	if (begin && m->begin_runs) {
-		add_ticks(&l, begin, p->runs, factor);
-		keep_begins(m, begin, p->runs);
-	}
-	return begin && m->begin_runs && !l.failed;
+	if (!l.failed)
+		add_ticks(&l, runs, p->runs, factor);
+	free(runs);
+	return !l.failed;
 }
 
 bool heatmap_data_init(struct heatmap_data *m, const struct flame_tree *t, const struct origins *origins,

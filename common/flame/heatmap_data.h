@@ -10,7 +10,8 @@
  *		...m.spans[i].weight is spread evenly over m.spans[i].whole slices from m.spans[i].slice on...
  *	heatmap_data_release(&m);
  *
- * Runs (see struct profile_moment) follow each other; each begins at a whole second.
+ * Runs (see struct profile_moment) follow each other; each begins at a whole second. If origins are aligned,
+ * and the time of every run is known, all runs are one with the gaps between them.
  */
 #ifndef CPROF_FLAME_HEATMAP_DATA_H
 #define CPROF_FLAME_HEATMAP_DATA_H
@@ -44,6 +45,7 @@ struct heatmap_data {
 	struct heatmap_ticks *ticks; /* sorted by slice */
 	size_t n_ticks;
 	const struct origins *origins; /* lent */
+	uint64_t first_ns;    /* if all runs are one: the beginning of slice 0, since 1970; otherwise 0 */
 	uint32_t *begin_runs; /* by begin: number of the run in origins; the first is that of slice 0 */
 	uint64_t *begins; /* first slice of each run except the first; ascending */
 	size_t n_begins;

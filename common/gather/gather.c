@@ -28,6 +28,7 @@ void gather_release(struct gather *g)
 	running_release(&g->running);
 	run_spans_release(&g->portions);
 	gather_spread_release(g);
+	free(g->origins);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);

@@ -102,6 +102,7 @@ struct gather {
 	uint64_t (*ticked)[OUTCOMES]; /* by CPU + 1: time of the last LEDGER record */
 	size_t cap_ticked;
 	struct gather_tap *tap; /* NULL: none */
+	struct gather_origin *origins; /* by hash: numbers of origins found before */
 	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

@@ -22,6 +22,7 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 {
 	const struct capture_thread *t = &g->capture.threads[r->thread];
 	const struct view *v = g->view;
+	enum origin_grain grain = v->origins ? v->origins->grain : ORIGIN_THREAD;
 	struct gather_key k = { .comm = t->comm };
 
 	if (v->half != HALF_KERNEL)
@@ -32,11 +33,12 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.epoch = g->capture.processes[t->process].epoch;
 	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins || v->all_ids)
 		k.cgroup = g->capture.processes[t->process].cgroup;
-	if (gather_keys_show_pid(v) || v->origins || v->all_ids || t->comm == 0)
+	if (gather_keys_show_pid(v) || (v->origins && grain < ORIGIN_CONTAINER) || v->all_ids || t->comm == 0)
 		k.process = t->process;
-	if (gather_keys_show_tid(v) || gather_spreads(v) || v->all_ids)
+	if (gather_keys_show_tid(v) || (gather_spreads(v) && grain == ORIGIN_THREAD) || v->all_ids)
 		k.thread = (uint32_t)r->thread;
-	if ((gather_spreads(v) || view_has_key(v, BY_CPU)) && r->cpu < UINT32_MAX - 1)
+	if (((gather_spreads(v) && grain == ORIGIN_THREAD) || view_has_key(v, BY_CPU)) &&
+	    r->cpu < UINT32_MAX - 1)
 		k.cpu = (uint32_t)r->cpu + 1;
 	if (v->wall)
 		k.wait = (uint16_t)capture_wait(&g->capture, r->event);

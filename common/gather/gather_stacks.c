@@ -1,3 +1,4 @@
+#include "common/base/hash.h"
 #include "common/gather/gather_stacks.h"
 
 #include <inttypes.h>
@@ -239,18 +240,22 @@ static bool append_labels(const struct gather *g, struct buf *text)
 	return good;
 }
 
-static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
+static bool make_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
 	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
-	struct origin o = { .pid = g->capture.processes[k->process].pid };
+	const struct origins *all = g->view->origins;
 	bool good = append_labels(g, &labels);
+	struct origin o = { 0 };
 
 	if (capture_meta(&g->capture, "host").n)
 		sanitize_append(&host, capture_meta(&g->capture, "host"));
 	if (k->cgroup)
 		sanitize_append(&container, capture_text(&g->capture, k->cgroup));
-	append_comm(g, k, &comm);
-	if (g->view->origins->threads) {
+	if (all->grain < ORIGIN_CONTAINER) {
+		append_comm(g, k, &comm);
+		o.pid = g->capture.processes[k->process].pid;
+	}
+	if (all->threads && all->grain == ORIGIN_THREAD) {
 		o.tid = g->capture.threads[k->thread].tid;
 		o.cpu = k->cpu;
 	}
@@ -264,6 +269,33 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	buf_release(&labels);
 	buf_release(&comm);
 	return good;
+}
+
+/* The number of an origin, and the facts by which it is found in a run. */
+struct gather_origin {
+	uint32_t number, run, process, thread, comm, cpu, cgroup;
+};
+
+enum { ORIGINS_KEPT = 4096 };
+
+/* Origins are few, and each has many moments. */
+static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
+{
+	uint64_t place = hash_u64((uint64_t)k->thread << 32 | k->cpu) ^
+			 hash_u64((uint64_t)k->process << 32 | k->comm) ^ hash_u64(~(uint64_t)k->cgroup);
+	struct gather_origin key = { 0, g->p->runs, k->process, k->thread, k->comm, k->cpu, k->cgroup }, *kept;
+
+	if (!g->origins && !(g->origins = calloc(ORIGINS_KEPT, sizeof(*g->origins))))
+		return false;
+	kept = &g->origins[place % ORIGINS_KEPT];
+	key.number = kept->number;
+	if (!kept->number || memcmp(kept, &key, sizeof(key)) != 0) {
+		if (!make_origin(g, k, &key.number))
+			return false;
+		*kept = key;
+	}
+	*number = kept->number;
+	return true;
 }
 
 static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)

@@ -34,12 +34,16 @@ struct origin_ticks {
 	uint64_t count;
 };
 
+/* How origins with threads are told apart: by less than the thread, weights of many moments are one. */
+enum origin_grain { ORIGIN_THREAD, ORIGIN_PROCESS, ORIGIN_CONTAINER };
+
 struct origins {
 	/*
 	 * Set it after origins_init for moments by thread and CPU. Slices then begin with the run, and waits
 	 * and run time are spread exactly over them (see whole in struct profile_moment).
 	 */
 	bool threads;
+	enum origin_grain grain; /* set with threads; coarser origins have no thread and CPU, and no process */
 	bool aligned; /* set with threads: slices begin at multiples of their length since 1970 all the same */
 	struct origin_ticks *ticks; /* in the order of the stream; see origins_tick */
 	size_t n_ticks, cap_ticks;

@@ -19,6 +19,15 @@ function laneOf(origin, mode, hosts) {
 	return { key: `${host}/${pid}/${tid}`, name: `${comm} ${pid === tid ? pid : `${pid}/${tid}`}${at}` };
 }
 
+// A page of a directory may have no threads and CPUs, or no processes.
+function isKnown(origins, mode) {
+	if (mode === 'thread')
+		return origins.some(({ tid }) => tid);
+	if (mode === 'process')
+		return origins.some(({ pid }) => pid);
+	return mode !== 'cpu' || origins.some(({ cpu }) => cpu >= 0);
+}
+
 // A wait ends on a CPU, but no CPU waits.
 const isWait = (kind) => kind === 7 || kind === 9 || kind === 10;
 
@@ -83,8 +92,10 @@ class Lanes {
 		const make = (tag, id) => Object.assign(document.createElement(tag), { id });
 		this.control = make('select', 'lanemode');
 		this.control.setAttribute('aria-label', 'Lanes below the heat map');
-		for (const [mode, text] of Object.entries(LANE_MODES))
-			this.control.append(new Option(text, mode));
+		for (const [mode, text] of Object.entries(LANE_MODES)) {
+			if (isKnown(this.p.times.origins, mode))
+				this.control.append(new Option(text, mode));
+		}
 		this.control.addEventListener('change', () => this.events.mode(this.control.value));
 		this.only = make('button', 'onlylane');
 		this.only.type = 'button';

@@ -126,7 +126,8 @@ void lanes_data_append(struct buf *out, const struct heatmap_data *m)
 			buf_varint(out, t.number[m->list[i].origin] - 1);
 		append_spans(out, &t, m);
 		for (size_t i = 0; i <= m->n_begins; i++) {
-			uint64_t start = origins_time(m->origins, m->begin_runs[i], 0, m->slice_ns);
+			uint64_t start = m->first_ns ? m->first_ns :
+				origins_time(m->origins, m->begin_runs[i], 0, m->slice_ns);
 
 			buf_varint(out, start / NS_PER_MS);
 		}

@@ -2,6 +2,7 @@
  * A synthetic capture of a steady load, written and read as fast as common/stream can.
  *
  *	bench-stream write SAMPLES >FILE
+ *	bench-stream minute N >FILE	minute N of a host with 16 busy CPUs and 25 containers, with names
  *	bench-stream read FILE		decodes it
  *	bench-stream apply FILE		decodes it and applies it to a capture
  *
@@ -21,6 +22,7 @@
 #include "tests/lib/check.h"
 
 enum { CPUS = 16, PROCESSES = 50, THREADS = 4 * PROCESSES, STACKS = 100, DEPTH = 24, PERIOD = 10101010 };
+#define FIRST_TIME UINT64_C(1000000000)
 
 static double cpu_seconds(void)
 {
@@ -59,7 +61,6 @@ static void put_stacks(struct writer *w, uint64_t process)
 
 static void put_identities(struct writer *w)
 {
-	put(w, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put(w, (struct record){ .type = RECORD_EVENT,
 				.event = { 1, slice_of("cpu-clock"), slice_of("ns"), PERIOD, 99000 } });
 	put(w, (struct record){ .type = RECORD_FILE, .file = { .id = 1, .inode = 1, .path = slice_of("/bin/x") } });
@@ -74,11 +75,54 @@ static void put_identities(struct writer *w)
 	}
 }
 
+enum { CONTAINERS = 25, FUNCTIONS = 3000 };
+
+/* Facts of the host and the time, before the first record block. */
+static void put_header(struct writer *w, uint64_t minute)
+{
+	uint64_t start = UINT64_C(1795694400) + 60 * minute;
+	char text[3][40];
+	const char *const facts[][2] = {
+		{ "host", "bench" },
+		{ "start-realtime-ns", text[0] },
+		{ "start-monotonic-ns", text[1] },
+		{ "command-line", "cprof-record -a --rotate 1m" },
+	};
+
+	snprintf(text[0], sizeof(text[0]), "%" PRIu64 "000000000", start);
+	snprintf(text[1], sizeof(text[1]), "%" PRIu64, FIRST_TIME);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		put(w, (struct record){ .type = RECORD_META,
+					.meta = { slice_of(facts[i][0]), slice_of(facts[i][1]) } });
+}
+
+/* Two processes a container, and a name for each frame. */
+static void put_names(struct writer *w)
+{
+	uint64_t frames = PROCESSES * (DEPTH + (STACKS - 1) * (DEPTH / 2));
+	char text[100];
+
+	for (uint64_t i = 0; i < CONTAINERS; i++) {
+		snprintf(text, sizeof(text), "/docker/%016" PRIx64 "%048d",
+			 (i + 1) * UINT64_C(0x9e3779b97f4a7c15), 0);
+		put(w, (struct record){ .type = RECORD_CGROUP, .cgroup = { i + 1, slice_of(text) } });
+	}
+	for (uint64_t p = 1; p <= PROCESSES; p++)
+		put(w, (struct record){ .type = RECORD_MEMBER, .member = { 0, p, 1 + p % CONTAINERS } });
+	for (uint64_t i = 1; i <= FUNCTIONS; i++) {
+		snprintf(text, sizeof(text), "service::function_%" PRIu64, i);
+		put(w, (struct record){ .type = RECORD_STRING, .string = { i, slice_of(text) } });
+	}
+	for (uint64_t f = 1; f <= frames; f++)
+		put(w, (struct record){ .type = RECORD_SYMBOL,
+					.symbol = { f, 0, 0, NAME_SYMTAB, 1 + f * 7 % FUNCTIONS, 0, 0, 0 } });
+}
+
 /* Timers fire with some jitter on all CPUs at about the same time; a CPU mostly stays with a thread. */
 static void put_samples(struct writer *w, uint64_t samples)
 {
 	enum { PER_PROCESS = DEPTH + (STACKS - 1) * (DEPTH / 2) };
-	uint64_t now = UINT64_C(1000000000), thread[CPUS] = { 0 };
+	uint64_t now = FIRST_TIME, thread[CPUS] = { 0 };
 
 	for (uint64_t i = 0; i < samples; i++) {
 		unsigned int cpu = i % CPUS;
@@ -135,12 +179,19 @@ static int read_all(const char *path, bool apply)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strcmp(argv[1], "write") == 0) {
-		uint64_t samples = strtoull(argv[2], NULL, 10);
+	if (argc == 3 && (strcmp(argv[1], "write") == 0 || strcmp(argv[1], "minute") == 0)) {
+		bool minute = argv[1][0] == 'm';
+		uint64_t samples = minute ? 60 * 99 * CPUS : strtoull(argv[2], NULL, 10);
 		struct writer *w = writer_new(STDOUT_FILENO);
 		double begin = cpu_seconds();
 
+		put(w, (struct record){ .type = RECORD_SEGMENT,
+					.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
+		if (minute)
+			put_header(w, strtoull(argv[2], NULL, 10));
 		put_identities(w);
+		if (minute)
+			put_names(w);
 		put_samples(w, samples);
 		if (!writer_finish(w))
 			return 1;
@@ -150,6 +201,6 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3 && (strcmp(argv[1], "read") == 0 || strcmp(argv[1], "apply") == 0))
 		return read_all(argv[2], argv[1][0] == 'a');
-	fprintf(stderr, "usage: bench-stream write SAMPLES >FILE | read FILE | apply FILE\n");
+	fprintf(stderr, "usage: bench-stream write SAMPLES >FILE | minute N >FILE | read FILE | apply FILE\n");
 	return 2;
 }

@@ -168,6 +168,9 @@ def main():
     elif what == 'spans':
         for at, whole, node, who, weight in b.spans:
             print(at, whole, b.path(node), *b.thread(who), weight)
+    elif what == 'containers':
+        for (at, _, weight), who in zip(b.times, b.who):
+            print(at, b.origins[who][0][1] or '-', b.origins[who][0][2] or '-', *b.origins[who][1], weight)
     elif what == 'lanes':
         for (at, _, weight), who in zip(b.times, b.who):
             print(at, *b.thread(who), weight)

@@ -22,7 +22,7 @@ made_capture() {
 		comm time=1000000000 thread=$id comm="${comm%@*}"
 		END
 		case $comm in *@*)
-			printf 'cgroup id=%d path="/docker/%064x"\n' $id "0x${comm#*@}"
+			printf 'cgroup id=%d path="/docker/%012x%052x"\n' $id "0x${comm#*@}" 0
 			printf 'member time=1000000000 process=%d cgroup=%d\n' $id $id ;;
 		esac
 		printf 'sample time=%d event=1 cpu=0 thread=%d user=6 kernel=0 weight=10000000\n' \

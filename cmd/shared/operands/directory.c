@@ -41,6 +41,7 @@ static char **list;
 static size_t n_list, cap_list;
 static struct directory *directories;
 static size_t n_directories, cap_directories, current;
+static uint64_t earliest = UINT64_MAX, latest;
 
 static void add_operand(char *name)
 {
@@ -223,6 +224,26 @@ static bool is_wanted(const struct listing *l, size_t i, const struct view *view
 	return select_wants(view, &x);
 }
 
+static void note_start(uint64_t start)
+{
+	if (start == UINT64_MAX)
+		return;
+	earliest = start < earliest ? start : earliest;
+	latest = start > latest ? start : latest;
+}
+
+uint64_t directory_span(void)
+{
+	return latest > earliest ? latest - earliest : 0;
+}
+
+bool directory_given(char *const *operands)
+{
+	while (*operands && !is_directory(*operands))
+		operands++;
+	return *operands;
+}
+
 /* Adds the captures as operands; one at least, so that a view has something to say that it is empty. */
 static void add_captures(struct listing *l, const struct view *view)
 {
@@ -230,10 +251,12 @@ static void add_captures(struct listing *l, const struct view *view)
 
 	qsort(l->captures, l->n, sizeof(*l->captures), by_time);
 	for (size_t i = 0; i < l->n; i++) {
-		if (is_wanted(l, i, view) || (i + 1 == l->n && n_list == d.first))
+		if (is_wanted(l, i, view) || (i + 1 == l->n && n_list == d.first)) {
 			add_operand(l->captures[i].path);
-		else
+			note_start(l->captures[i].facts.start);
+		} else {
 			free(l->captures[i].path);
+		}
 	}
 	d.end = n_list;
 	if (!grow_array(&directories, &cap_directories, n_directories, sizeof(*directories)))

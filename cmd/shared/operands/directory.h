@@ -26,6 +26,13 @@ struct view;
  */
 char **directory_operands(char **given, const struct view *view);
 /*
+ * Returns the nanoseconds from the beginning of the first to that of the last capture of all directories that
+ * directory_operands was given, as far as headers say; 0 if there is no directory or only one capture.
+ */
+uint64_t directory_span(void);
+/* Returns whether one of the operands is a directory. */
+bool directory_given(char *const *operands);
+/*
  * After reading an operand, reports how many captures of its directory were damaged if it was the last one,
  * and files of the directory that could not be read. Returns the status to go on with, at least the given
  * one.
