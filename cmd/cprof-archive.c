@@ -12,6 +12,7 @@
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
@@ -411,6 +412,7 @@ static enum status archive_capture(struct archive *a, const char *path)
 	struct record r;
 
 	or_die(reader && capture_init(&p.capture));
+	progress_begin(operand_name(path), fd);
 	while ((got = reader_next(reader, &r)) > 0) {
 		const char *wrong = capture_apply(&p.capture, &r);
 

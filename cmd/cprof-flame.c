@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/shared/facts/captions.h"
 #include "cmd/shared/facts/losses.h"
@@ -15,6 +16,7 @@
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/sides.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/annotate/source_block.h"
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
@@ -606,6 +608,8 @@ int main(int argc, char **argv)
 		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
 	if (s.source)
 		add_sources(&s, &f, &lines);
+	if (!isatty(STDOUT_FILENO))
+		progress_begin("drawing", -1);
 	finish_settings(&s, &f, &p, sides);
 	if (!is_drawable(&s, sides)) {
 		status = STATUS_DAMAGED;

@@ -14,6 +14,7 @@
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "cmd/shared/result_file.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
 #include "common/select/select.h"
@@ -443,6 +444,7 @@ static enum status pass_file(struct pass *p, const char *path, int *got)
 	or_die((p->reader = reader_new(fd, operand_name(path))));
 	if (p->timed)
 		reader_choose(p->reader, &choice);
+	progress_begin(operand_name(path), fd);
 	while ((*got = reader_next(p->reader, &r)) > 0 && pass_record(p, &r))
 		;
 	status = operand_reader_done(p->reader, *got, fd);

@@ -1,9 +1,12 @@
 /*
  * cprof-convert: converts captures and folded text to the formats of other programs.
  */
+#include <unistd.h>
+
 #include "cmd/cprof-convert/convert.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 
@@ -181,6 +184,8 @@ int main(int argc, char **argv)
 	result_open(argv + optind);
 	if (format->flags & FORMAT_BINARY)
 		cli_refuse_terminal("this format is binary");
+	if (isatty(STDOUT_FILENO)) /* text comes while the input is read */
+		progress_forbid();
 	conversion.operands = directory_operands(argv + optind, &conversion.filters.view);
 	status = format->convert(&conversion);
 	cli_stdout_done();

@@ -7,6 +7,7 @@
 #include "cmd/shared/input.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/import/pprof_read.h"
 #include "common/perfscript/script_read.h"
 #include "common/profile/sanitize.h"
@@ -135,6 +136,7 @@ static enum status read_operand(struct conversion *c, const char *path, struct w
 	bool profile;
 
 	in.name = operand_name(path);
+	progress_begin(in.name, in.fd);
 	in.taken = (struct slice){ start, operand_peek(in.fd, in.name, start, PEEK, PEEK) };
 	profile = c->from == FROM_PPROF ||
 		  (c->from == FROM_GUESSED && pprof_looks_like(in.taken));

@@ -60,6 +60,13 @@ void cli_keep_memory(void)
 #endif
 }
 
+static void (*before_message)(void);
+
+void cli_before_message(void (*before)(void))
+{
+	before_message = before;
+}
+
 /* Prints one line in one write, whatever bytes its names contain. */
 static void print_line(const char *prefix, const char *colon, const char *fmt, va_list ap)
 {
@@ -72,6 +79,8 @@ static void print_line(const char *prefix, const char *colon, const char *fmt, v
 	} else {
 		line.failed = true;
 	}
+	if (before_message)
+		before_message();
 	fprintf(stderr, "%s%s%s\n", prefix, colon, line.failed ? strerror(ENOMEM) : buf_cstr(&line));
 	buf_release(&line);
 }

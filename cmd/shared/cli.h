@@ -38,6 +38,8 @@ void cli_keep_memory(void);
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a line of a list: as cli_warn, without "NAME: ". */
 void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Calls a function before each message, to clear a line that is drawn on the same terminal. */
+void cli_before_message(void (*before)(void));
 /* Prints as cli_warn and exits with the status. */
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 /* Reports that memory ran out, and exits with status 1. */

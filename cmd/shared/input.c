@@ -9,6 +9,7 @@
 #include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
+#include "cmd/shared/terminal/progress.h"
 #include "common/base/intern.h"
 #include "common/blame/blame.h"
 #include "common/import/pprof_parse.h"
@@ -302,9 +303,13 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	int fd = naming_open(&naming, f, path);
 	const char *name = operand_name(path);
 	uint8_t start[PEEK];
-	struct slice taken = { start, operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
-	enum status status = taken.n ? STATUS_OK : operand_check(fd), closed;
+	struct slice taken = { start, 0 };
+	enum status status, closed;
 
+	if (!f->watch)
+		progress_begin(name, fd);
+	taken.n = operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK);
+	status = taken.n ? STATUS_OK : operand_check(fd);
 	if (status != STATUS_OK) {
 		; /* a compressed file without content */
 	} else if (taken.n == 0 && !needs_capture(f) && !keys_need_capture(&f->view)) {
@@ -325,6 +330,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 		status = load_stream(f, fd, name, taken, t, sum);
 	}
 	closed = naming_close(&naming, fd);
+	progress_end();
 	return directory_done(path, closed > status ? closed : status);
 }
 
