@@ -16,6 +16,7 @@
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
+#include "common/blame/waker_rows.h"
 #include "common/export/json.h"
 #include "common/select/time_arg.h"
 
@@ -305,6 +306,7 @@ int main(int argc, char **argv)
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
 	struct filters f = { .names = true, .hints = true, .has_latency = true };
 	struct loaded l = { 0 };
+	struct waker_rows wakers = { 0 };
 	struct reasons reasons, states;
 	struct lock_sums locks;
 	enum status status;
@@ -334,6 +336,8 @@ int main(int argc, char **argv)
 	f.view.states = &states;
 	lock_sums_init(&locks);
 	f.view.locks = f.view.blame == BLAME_LOCKS ? &locks : NULL;
+	if (f.view.blame == BLAME_WAKERS && !f.shape.norm) /* its names are looked up again */
+		f.view.wakers = &wakers;
 	s.views.view = &f.view;
 	s.views.intervals |= f.view.blame == BLAME_CULPRITS && s.views.shape == SHAPE_TABLE && !s.md;
 	s.views.profile = &p;
@@ -357,6 +361,7 @@ int main(int argc, char **argv)
 	reasons_release(&states);
 	lock_sums_release(&locks);
 	origins_release(&s.origins);
+	waker_rows_release(&wakers);
 	filters_release(&f);
 	free(arguments);
 	if (s.views.peek)

@@ -7,6 +7,7 @@
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
 #include "common/base/array.h"
+#include "common/blame/waker_rows.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/json.h"
@@ -234,6 +235,29 @@ static void trend_rows(struct writing *w)
 	trend_view_release(&t);
 }
 
+static void wakers_rows(struct writing *w)
+{
+	static const char *const columns[] = { "name", "flat", "flat_percent", "waits", "longest", NULL };
+	struct table t;
+	size_t n;
+
+	views_table(w->v, &t);
+	n = views_shown(w->v, t.n);
+	begin_writing(w, columns, n, t.n);
+	for (size_t i = 0; i < n; i++) {
+		struct slice name = profile_text(w->v->profile, t.rows[i].label);
+		struct waker_row row = waker_rows_find(w->v->view->wakers, name);
+
+		put_name(w, t.rows[i].label);
+		put_weight(w, t.rows[i].flat[0]);
+		rows_count(&w->rows, row.waits);
+		rows_count(&w->rows, row.longest);
+		flush_rows(w);
+	}
+	end_writing(w);
+	table_release(&t);
+}
+
 static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name,
 			 uint64_t weight)
 {
@@ -367,6 +391,6 @@ void views_rows(const struct views *v, enum rows_format format, const struct loa
 
 	view_names_init(&names, v->profile, v->view, v->modules);
 	named.names = &names;
-	shapes[v->shape](&w);
+	(v->view->wakers && v->shape == SHAPE_TABLE ? wakers_rows : shapes[v->shape])(&w);
 	view_names_release(&names);
 }

@@ -9,6 +9,7 @@
 #include "cmd/shared/keys.h"
 #include "cmd/shared/terminal/text_colour.h"
 #include "common/base/array.h"
+#include "common/blame/waker_rows.h"
 #include "common/views/top_stacks.h"
 #include "common/views/tree_view.h"
 
@@ -244,6 +245,33 @@ static uint64_t weight_sorted(const struct views *v, const struct table_row *row
 	return v->cum ? row->cum[0] : row->flat[0];
 }
 
+/* By waker: the waits that it ended, and the longest of them. */
+static void wakers_text(const struct views *v, struct buf *out)
+{
+	uint64_t sum = 0;
+	struct table t;
+	size_t n;
+
+	views_table(v, &t);
+	n = views_shown(v, t.n);
+	put_total_of(v, out, n, t.n);
+	buf_printf(out, "\n%10s %7s %7s %10s %10s\n", "flat", "flat%", "sum%", "waits", "longest");
+	for (size_t i = 0; i < n; i++) {
+		const struct table_row *row = &t.rows[i];
+		struct waker_row w = waker_rows_find(v->view->wakers, profile_text(v->profile, row->label));
+
+		sum += row->flat[0];
+		put_weight(v, out, row->flat[0]);
+		buf_printf(out, " %6.2f%% %6.2f%% %10" PRIu64 " ", percent_of_total(v, row->flat[0]),
+			   percent_of_total(v, sum), w.waits);
+		put_weight(v, out, w.longest);
+		buf_text(out, "  ");
+		put_name(v, out, row->label);
+		buf_byte(out, '\n');
+	}
+	table_release(&t);
+}
+
 static void table_text(const struct views *v, struct buf *out)
 {
 	const char *of = v->intervals ? "          (95%)" : v->cpu ? "   cpu%" : "";
@@ -441,7 +469,7 @@ void views_text(const struct views *v, struct buf *out)
 
 	view_names_init(&names, v->profile, v->view, v->modules);
 	named.names = &names;
-	shapes[v->shape](&named, out);
+	(v->view->wakers && v->shape == SHAPE_TABLE ? wakers_text : shapes[v->shape])(&named, out);
 	view_names_release(&names);
 	if (out->failed)
 		cli_no_memory();

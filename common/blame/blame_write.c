@@ -6,6 +6,7 @@
 #include "common/base/array.h"
 #include "common/blame/blame_locks.h"
 #include "common/blame/lock_sums.h"
+#include "common/blame/waker_rows.h"
 
 /* A node of the caller's profile, and the length of the stack's text. */
 struct at {
@@ -224,12 +225,12 @@ static bool write_wakers(struct blame *b)
 		const struct chain_wait *wait = &b->spans[i].wait;
 		bool thread = wait->by == WOKEN_BY_TASK && wait->waker != CHAIN_NO_THREAD;
 		uint64_t ns = b->spans[i].to - b->spans[i].from;
+		struct slice name = thread ? profile_text(&b->wall, b->threads[wait->waker].label)
+					   : slice_of(name_of_by(wait->by));
 		struct at at = { 0 };
 
-		if (!push(b, &at,
-			  thread ? profile_text(&b->wall, b->threads[wait->waker].label)
-				 : slice_of(name_of_by(wait->by))) ||
-		    !profile_claim(b->p, b->side, ns) ||
+		if ((b->asked->wakers && !waker_rows_add(b->asked->wakers, name, ns)) ||
+		    !push(b, &at, name) || !profile_claim(b->p, b->side, ns) ||
 		    !profile_add_at(b->p, at.node, at.bytes, b->side, ns))
 			return false;
 	}

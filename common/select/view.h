@@ -19,6 +19,7 @@ struct mixed_events;
 struct gather_modules;
 struct origins;
 struct reasons;
+struct waker_rows;
 
 /* The first ones name frames; those from BY_SYSCALL on belong to a sample as a whole. */
 enum view_by {
@@ -91,6 +92,7 @@ struct view {
 	bool wall, apart;
 	enum view_blame blame; /* not for gather.h: blame.h reads such a view */
 	struct lock_sums *locks; /* if set, BLAME_LOCKS fills it */
+	struct waker_rows *wakers; /* BLAME_WAKERS: if set, counts waits by waker; see waker_rows.h */
 	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
 	struct mixed_events *alike;
 	/*

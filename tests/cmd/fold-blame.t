@@ -72,6 +72,11 @@ like "with a pid" "$(cprof-fold --blame -p --tid 42 "$tmp/a.bin")" \
 is "who ended the waits" "$(cprof-fold --by waker --comm main "$tmp/a.bin")" 'kworker-9/9 3000
 work-42/43 100000'
 like "a table" "$(cprof-top --by waker "$tmp/a.bin")" ' 100\.00us .* work-42/43$'
+for i in 1 2; do cat "$tmp/a.bin"; done >"$tmp/b.bin"
+is "  with the number of waits and the longest" "$(cprof-top --by waker -o tsv "$tmp/b.bin" | tail -n +2)" \
+	'work-42/43	200000	75.188	2	100000
+[timer]	60000	22.5564	2	30000
+kworker-9/9	6000	2.25564	2	3000'
 like "  of what waits ended in" "$(cprof-top --blame --comm main "$tmp/a.bin")" '^ *40\.00us .* f$'
 like "a picture" "$(cprof-flame -o svg --blame "$tmp/a.bin")" '&lt;- work'
 
