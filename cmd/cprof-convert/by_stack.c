@@ -61,7 +61,7 @@ enum status convert_pprof(struct conversion *c)
 	struct slice comments[COMMENTS], bytes;
 	struct gzip *z = gzip_new();
 	struct pprof_writer *w;
-	struct collected it = { 0 };
+	struct collected it = { .wakers = true };
 	enum status status = collect_all(c, &it);
 	struct pprof_about about = { .duration_ns = it.chosen_ns, .comments = comments };
 

@@ -26,7 +26,7 @@ static bool shows_weight(const struct conversion *c, const struct collected *it)
 
 enum status convert_firefox(struct conversion *c)
 {
-	struct collected it = { 0 };
+	struct collected it = { .wakers = true };
 	enum status status = collect_timed(c, &it);
 	struct firefox_options o = { shows_weight(c, &it), creator_name() };
 	struct firefox_writer *w = firefox_new(&it.traces, &o);

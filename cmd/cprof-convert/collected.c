@@ -88,6 +88,7 @@ enum status collect_all(struct conversion *c, struct collected *it)
 	if (!traces_init(&it->traces) || !profile_init(&text))
 		cli_no_memory();
 	it->traces.timed = it->timed;
+	it->traces.wakers = it->wakers;
 	for (char **operand = c->operands; *operand; operand++) {
 		enum status s = operand_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
 

@@ -17,6 +17,7 @@
 
 struct collected {
 	bool timed; /* set by the caller: single samples are collected, too */
+	bool wakers; /* likewise: waits are apart by their wakers */
 	struct collect collect;
 	struct traces traces;
 	struct loaded loaded;

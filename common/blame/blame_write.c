@@ -61,7 +61,7 @@ static bool push_waker(struct blame *b, struct at *at, uint32_t thread)
 	return good;
 }
 
-static const char *name_of_by(uint32_t by)
+const char *blame_name_of_by(uint64_t by)
 {
 	static const char *const names[WOKEN_BYS] = {
 		[WOKEN_BY_UNKNOWN] = "[waker not known]",
@@ -134,7 +134,7 @@ static bool push_link(struct blame_writer *w, const struct chain_link *l, struct
 	case CHAIN_QUEUE:
 		return push_place(w, at, l->what);
 	case CHAIN_BY:
-		return push(w->b, at, slice_of(name_of_by(l->what)));
+		return push(w->b, at, slice_of(blame_name_of_by(l->what)));
 	case CHAIN_NOT_STARTED:
 		return push(w->b, at, slice_of("[not started]"));
 	case CHAIN_NOT_RECORDED:
@@ -226,7 +226,7 @@ static bool write_wakers(struct blame *b)
 		bool thread = wait->by == WOKEN_BY_TASK && wait->waker != CHAIN_NO_THREAD;
 		uint64_t ns = b->spans[i].to - b->spans[i].from;
 		struct slice name = thread ? profile_text(&b->wall, b->threads[wait->waker].label)
-					   : slice_of(name_of_by(wait->by));
+					   : slice_of(blame_name_of_by(wait->by));
 		struct at at = { 0 };
 
 		if ((b->asked->wakers && !waker_rows_add(b->asked->wakers, name, ns)) ||

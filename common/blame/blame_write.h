@@ -6,5 +6,7 @@
 
 /* Returns false if out of memory, or if the sum of the weights does not fit into 64 bits. */
 bool blame_write(struct blame *b);
+/* Returns the name of what ended a wait, if that is not a known thread: "[timer]". by: enum woken_by */
+const char *blame_name_of_by(uint64_t by);
 
 #endif

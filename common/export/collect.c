@@ -14,11 +14,6 @@
 #include "common/select/ends.h"
 #include "common/profile/sanitize.h"
 
-struct collect_moment {
-	uint64_t time, weight;
-	uint32_t key, cpu;
-};
-
 /* Valid for one number of an epoch, and one node below which the half is. */
 struct collect_memo {
 	uint32_t base, epoch, node;
@@ -43,6 +38,7 @@ void collect_release(struct collect *c)
 	running_release(&c->running);
 	run_spans_release(&c->spans);
 	idmap_release(&c->located);
+	free(c->slept);
 	buf_release(&c->text);
 	free(c->by_key);
 	free(c->moments);
@@ -147,6 +143,13 @@ static bool note_moment(struct collect *c, const struct record_sample *part, uin
 	return true;
 }
 
+static bool waits_asleep(const struct collect *c, uint64_t event)
+{
+	enum capture_wait wait = capture_wait(&c->capture, event);
+
+	return wait == CAPTURE_SLEEPS || wait == CAPTURE_UNINTERRUPTIBLE;
+}
+
 static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
 	enum select_answer answer;
@@ -169,6 +172,9 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		return wrong;
 	key = key_of(c, r);
 	if (!collect_add_key(c, &key, 1, part.weight, &id) || !note_moment(c, &part, id))
+		c->failed = true;
+	else if (c->s->wakers && waits_asleep(c, r->event) &&
+		 !collect_slept(c, r->thread, id, part.weight, c->s->timed ? c->n_moments : 0))
 		c->failed = true;
 	return NULL;
 }
@@ -356,6 +362,8 @@ static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t 
 		.wait = capture_wait(&c->capture, k->event),
 	};
 
+	if (!collect_waker(c, k->waker, &o.waker))
+		return false;
 	if (k->cgroup && !label_text(c, capture_text(&c->capture, k->cgroup), &o.container))
 		return false;
 	buf_clear(&c->text);
@@ -403,6 +411,8 @@ static bool add_stack(struct collect *c, struct collect_key *k, struct collect_s
 
 	if (k->event == COLLECT_RAN)
 		return add_ran(c, k, sum);
+	if (!sum->samples && !sum->weight) /* all of it has wakers */
+		return true;
 	if (!select_lists_event(c->view, &c->capture, k->event))
 		return true;
 	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
@@ -497,6 +507,8 @@ static bool add_segment(struct collect *c)
 	c->memo = NULL;
 	if (c->keys.n)
 		memset(c->by_key, 0, c->keys.n * sizeof(*c->by_key));
+	if (c->slept)
+		memset(c->slept, 0, c->cap_slept * sizeof(*c->slept));
 	intern_release(&c->keys);
 	c->looked = false;
 	return good;
@@ -529,6 +541,8 @@ const char *collect_apply(struct collect *c, const struct record *r)
 		collect_running_ran(c, &r->ran);
 	else if (!wrong && r->type == RECORD_SAMPLE)
 		wrong = add_sample(c, &r->sample);
+	else if (!wrong && r->type == RECORD_WOKEN && !collect_woken(c, &r->woken))
+		c->failed = true;
 	return wrong ? wrong : late;
 }
 

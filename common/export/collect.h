@@ -42,6 +42,12 @@ struct collect {
 	size_t cap_by_key;
 	struct collect_moment *moments; /* if the traces are timed: those of this segment */
 	size_t n_moments, cap_moments;
+	struct collect_slept {
+		uint64_t weight;
+		size_t moment; /* index + 1 of its moment; 0: none */
+		uint32_t key;  /* index + 1 of its key; 0: none */
+	} * slept; /* by thread of the segment, if the traces have wakers: its last sample asleep */
+	size_t cap_slept;
 	bool based;    /* base is set */
 	uint64_t base; /* see select_base */
 	uint64_t chosen_ns; /* time of the captures that lies between from and to of the view */

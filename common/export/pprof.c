@@ -41,7 +41,7 @@ struct pprof_writer {
 	size_t at; /* next element of the step */
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
-	int64_t label_host, label_container, label_comm, label_pid, label_tid;
+	int64_t label_host, label_container, label_comm, label_pid, label_tid, waker, label_waker;
 	size_t types; /* 1: samples only; 2: one weight, too; TYPES: a weight for each way of waiting, and for all */
 	uint32_t main; /* the mapping written first, because pprof names the profile after it; 0: none */
 	/* numbers of distinct functions, without gaps because Parca requires that */
@@ -113,6 +113,8 @@ static void find_words(struct pprof_writer *w)
 	w->label_comm = add_word(w, "label.comm");
 	w->label_pid = add_word(w, "label.pid");
 	w->label_tid = add_word(w, "label.tid");
+	w->waker = add_word(w, "waker");
+	w->label_waker = add_word(w, "label.waker");
 }
 
 struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about)
@@ -348,6 +350,8 @@ static int64_t label_key(struct pprof_writer *w, uint32_t key)
 {
 	if (key == w->host || key == w->container || key == w->comm)
 		return key == w->host ? w->label_host : key == w->container ? w->label_container : w->label_comm;
+	if (key == w->waker)
+		return w->label_waker;
 	return key == w->pid ? w->label_pid : key == w->tid ? w->label_tid : key;
 }
 
@@ -360,6 +364,7 @@ static struct part push_labels(struct pprof_writer *w, const struct traces_owner
 	push_label(w, w->comm, o->comm, 0);
 	push_label(w, w->pid, 0, o->pid);
 	push_label(w, w->tid, 0, o->tid);
+	push_label(w, w->waker, o->waker, 0);
 	for (size_t i = 0; i < traces_label_count(w->s, o->labels); i++) {
 		struct traces_label l = traces_label(w->s, o->labels, i);
 

@@ -62,7 +62,9 @@ struct traces_owner {
 	uint32_t comm; /* as sanitize.h makes it */
 	/* after traces_settle, if it has a stack without frames: the location of its command */
 	uint32_t bare;
-	uint32_t wait; /* enum capture_wait: what the thread did. The struct has no padding: it is a key */
+	uint32_t wait; /* enum capture_wait: what the thread did */
+	uint32_t waker; /* end of a long wait: "work-42/43" or "[timer]" */
+	uint32_t pad;	/* 0. The struct has no padding: it is a key */
 };
 
 /* One of the labels that a capture was recorded with. Both are texts. */
@@ -84,6 +86,7 @@ struct traces_moment {
 
 struct traces {
 	bool timed; /* set before reading: moments are collected, too */
+	bool wakers; /* likewise: owners have wakers */
 	struct traces_moment *moments;
 	size_t n_moments, cap_moments;
 	struct profile names; /* its labels are the functions' names until traces_settle; it has no stacks */

@@ -205,11 +205,17 @@ static void sample_unit(struct firefox_writer *w)
 static void marker_data(struct firefox_writer *w, size_t row)
 {
 	const struct traces_moment *m = wait_of(w, row);
+	uint32_t waker = w->s->owners[m->owner].waker;
 
 	buf_text(&w->out, "{\"type\":\"wait\",\"cause\":{\"time\":");
 	put_ms(w, begin_of(w, m));
-	buf_printf(&w->out, ",\"stack\":%" PRIu32 "},\"cpu\":%" PRIu32 "}",
+	buf_printf(&w->out, ",\"stack\":%" PRIu32 "},\"cpu\":%" PRIu32,
 		   firefox_tables_stack(&w->tables, m), m->cpu);
+	if (waker) {
+		buf_text(&w->out, ",\"waker\":");
+		json_text(&w->out, traces_get(w->s, waker));
+	}
+	buf_byte(&w->out, '}');
 }
 
 static void marker_name(struct firefox_writer *w, size_t row)
@@ -417,7 +423,8 @@ static void write_head(struct firefox_writer *w)
 	buf_text(&w->out, ",\n\"markerSchema\":[{\"name\":\"wait\",\"tooltipLabel\":\"{marker.name}\","
 			  "\"tableLabel\":\"{marker.name}\",\"chartLabel\":\"{marker.name}\","
 			  "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-			  "\"fields\":[{\"key\":\"cpu\",\"label\":\"CPU\",\"format\":\"integer\"}]}]},\n"
+			  "\"fields\":[{\"key\":\"cpu\",\"label\":\"CPU\",\"format\":\"integer\"},"
+			  "{\"key\":\"waker\",\"label\":\"Woken by\",\"format\":\"string\"}]}]},\n"
 			  "\"libs\":[],\n\"pages\":[],\n\"shared\":{\n");
 	w->step = STEP_TABLES;
 }

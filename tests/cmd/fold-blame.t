@@ -124,6 +124,26 @@ status "  as tsv only" 2 cprof-top --by lock -o ndjson "$tmp/locks.bin"
 sed 's/lock=1 owner/lock=7 owner/' "$tmp/locks.txt" | cprof-dump -r >"$tmp/b.bin"
 status "an undefined lock" 3 cprof-fold --by lock "$tmp/b.bin"
 
+# Exports: the long wait is apart, by its waker, and the sums are the same.
+if cprof-convert -t pprof --wall "$tmp/a.bin" >"$tmp/a.pb" 2>/dev/null; then
+	like "pprof has a label" "$(gzip -dc "$tmp/a.pb" | tr -c '[:print:]' '\n')" '^work-42/43'
+	for file in a b; do
+		[ $file = a ] || grep -v '^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+		cprof-convert -t pprof --wall "$tmp/$file.bin" 2>/dev/null | cprof-convert -f pprof -t stream |
+			cprof-fold --no-names --wall 2>/dev/null >"$tmp/$file.folded"
+	done 2>/dev/null
+	same "  and the sums of a capture without wakers" "$tmp/a.folded" "$tmp/b.folded"
+	ok "  which are some" test -s "$tmp/a.folded"
+else
+	skip "pprof has a label" "built without protobuf-c"
+fi
+if cprof-convert -t firefox --wall "$tmp/a.bin" >"$tmp/a.json" 2>/dev/null; then
+	is "markers have wakers" "$(grep -o '"waker":"[^"]*"' "$tmp/a.json" | sort | tr '\n' ' ')" \
+		'"waker":"[timer]" "waker":"kworker-9/9" "waker":"work-42/43" '
+else
+	skip "markers have wakers" "built without jansson"
+fi
+
 # Samples of minor 5 and earlier have no woken record, and of a later one that is lost nothing is known.
 grep -v '^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/old.bin"
 is "a capture without wakers" "$(cprof-fold --blame "$tmp/old.bin")" "$(cprof-fold --wall "$tmp/old.bin")"
