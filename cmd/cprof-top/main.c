@@ -10,6 +10,7 @@
 #include "cmd/cprof-top/lock_table.h"
 #include "cmd/cprof-top/trend_view.h"
 #include "cmd/cprof-top/views.h"
+#include "cmd/cprof-top/what_if_view.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
@@ -21,7 +22,7 @@
 #include "common/select/time_arg.h"
 
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,
-       TOP_BUDGET, TOP_EVERY };
+       TOP_BUDGET, TOP_EVERY, TOP_WHAT_IF };
 enum { ROWS = 20, LONGEST = 86400, EVERY_LEAST = 1000000 };
 
 #define MIN_SHARE 0.5
@@ -29,6 +30,7 @@ enum { ROWS = 20, LONGEST = 86400, EVERY_LEAST = 1000000 };
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
 	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
+	{ OPTIONS_VIEW, TOP_WHAT_IF, "what-if", "FUNCTION=-50%", "the elapsed time if it took less" },
 	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
 	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
@@ -61,6 +63,7 @@ struct settings {
 	double share;       /* part of the weight that --match and the like leave */
 	bool has_rows, has_format, md;
 	struct brief_request brief; /* budget 0: not given */
+	struct what_if what_if;	    /* without a function: not asked */
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
 	struct origins origins; /* of --every */
@@ -155,6 +158,10 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case TOP_TRUNCATED:
 		f->view.truncated = true;
 		break;
+	case TOP_WHAT_IF:
+		what_if_parse(&s->what_if, optarg);
+		filters_replay(f, &s->what_if);
+		break;
 	case 'n':
 		s->views.rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
 		s->has_rows = true;
@@ -177,6 +184,24 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	default:
 		cli_other(c);
 	}
+}
+
+/* Rows are processes or threads, of which nothing else is shown. */
+static void check_what_if(const struct settings *s, const struct filters *f)
+{
+	const struct view *v = &f->view;
+	const char *other = s->shape		       ? s->shape
+			    : s->views.cum	       ? "--cum"
+			    : s->md		       ? "-o md"
+			    : v->from.kind	       ? "--from"
+			    : v->to.kind	       ? "--to"
+			    : transform_asked(&f->shape) ? "an option that changes or selects stacks"
+						       : NULL;
+
+	if (other)
+		cli_usage("--what-if and %s are mutually exclusive", other);
+	if (v->n_keys > 1 || (v->n_keys && v->keys[0].by != BY_PROCESS && v->keys[0].by != BY_THREAD))
+		cli_usage("--what-if requires --by process or thread");
 }
 
 static void check_top(const struct settings *s, const struct filters *f)
@@ -210,6 +235,8 @@ static void check_top(const struct settings *s, const struct filters *f)
 	if (shape == SHAPE_TREND && (v->blame || v->latency || s->seconds))
 		cli_usage("--every and %s are mutually exclusive",
 			  s->seconds ? "-w" : v->blame ? filters_blame(f) : "--weight latency");
+	if (s->what_if.function)
+		check_what_if(s, f);
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 }
@@ -301,6 +328,27 @@ static void begin_trend(struct settings *s, struct view *v)
 	v->moment_ns = s->views.every;
 }
 
+static void print_what_if(struct settings *s, const struct loaded *l, enum status status)
+{
+	const struct what_if *w = &s->what_if;
+	struct buf out = { 0 };
+
+	if (!l->totals.waits)
+		cli_die(status ? status : STATUS_SYSTEM,
+			"--what-if is not available: no waiting time was recorded "
+			"(--off-cpu of cprof-record)");
+	if (!w->samples)
+		cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no sample has it",
+			w->function);
+	if (s->has_format)
+		what_if_rows(w, s->views.rows, s->format, &out);
+	else
+		what_if_text(w, s->views.rows, &out);
+	fwrite(out.p, 1, out.n, stdout);
+	buf_release(&out);
+	cli_stdout_done();
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
@@ -327,6 +375,7 @@ int main(int argc, char **argv)
 	check_top(&s, &f);
 	f.cpu_beside = s.views.cpu = f.view.latency && !s.seconds && s.views.shape == SHAPE_TABLE;
 	result_open(argv + optind);
+	s.what_if.by_thread = f.view.n_keys && f.view.keys[0].by == BY_THREAD;
 	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
 	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);
@@ -350,12 +399,15 @@ int main(int argc, char **argv)
 		cli_die(STATUS_USAGE, "--every requires captures: folded text has no time");
 	filters_settle(&f, &p, 1, 0);
 	match_samples(&s, &f, &p, &l);
-	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds)
+	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds && !s.what_if.function)
 		filters_warn_none(&f, "the table is empty");
-	if (l.good)
+	if (l.good && s.what_if.function)
+		print_what_if(&s, &l, status);
+	else if (l.good)
 		print_top(&s, &reasons, &states, &l);
 	else
 		status = STATUS_DAMAGED;
+	what_if_release(&s.what_if);
 	profile_release(&p);
 	reasons_release(&reasons);
 	reasons_release(&states);

@@ -200,17 +200,26 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 static void blame(struct filters *f, enum view_blame what)
 {
 	if (f->view.blame && f->view.blame != what)
-		cli_usage("--blame and --by waker, culprit or lock are mutually exclusive");
+		cli_usage("--blame, --what-if and --by waker, culprit or lock are mutually exclusive");
 	f->view.blame = what;
 	f->view.wall = true;
 	weigh_time(f);
 }
 
+void filters_replay(struct filters *f, struct what_if *w)
+{
+	blame(f, BLAME_REPLAY);
+	f->view.what_if = w;
+}
+
 const char *filters_blame(const struct filters *f)
 {
 	static const char *const names[] = {
-		[BLAME_CHAINS] = "--blame", [BLAME_WAKERS] = "--by waker", [BLAME_CULPRITS] = "--by culprit",
+		[BLAME_CHAINS] = "--blame",
+		[BLAME_WAKERS] = "--by waker",
+		[BLAME_CULPRITS] = "--by culprit",
 		[BLAME_LOCKS] = "--by lock",
+		[BLAME_REPLAY] = "--what-if",
 	};
 
 	return names[f->view.blame];

@@ -145,6 +145,8 @@ uint64_t filters_seconds(const char *option, const char *text);
  */
 void filters_check(struct filters *f);
 void filters_release(struct filters *f);
+/* Asks for a replay of waits (common/blame/what_if.h), by an option of the command's own. */
+void filters_replay(struct filters *f, struct what_if *w);
 /* Returns the option that asked for another division of waiting time (view.blame), or NULL. */
 const char *filters_blame(const struct filters *f);
 /*

@@ -7,7 +7,9 @@
 #include "common/base/array.h"
 #include "common/blame/blame_culprits.h"
 #include "common/blame/blame_locks.h"
+#include "common/blame/blame_replay.h"
 #include "common/blame/blame_write.h"
+#include "common/blame/what_if.h"
 #include "common/gather/gather_keys.h"
 #include "common/profile/sanitize.h"
 #include "common/select/select.h"
@@ -24,10 +26,11 @@ static struct view view_of_all(const struct view *asked)
 	v.weight = WEIGHT_NS;
 	v.modules = NULL;
 	v.moment_ns = 0;
+	v.parts = asked->blame == BLAME_REPLAY ? 0 : asked->parts;
 	if (asked->blame == BLAME_CULPRITS)
 		return v;
 	v.tid = true;
-	v.n_keys = view_frame_keys(asked) ? asked->n_keys : 0;
+	v.n_keys = view_frame_keys(asked) && asked->blame != BLAME_REPLAY ? asked->n_keys : 0;
 	return v;
 }
 
@@ -55,6 +58,7 @@ void blame_release(struct blame *b)
 	buf_release(&b->lock_name);
 	free(b->tap.leaves);
 	free(b->threads);
+	free(b->lives);
 	free(b->wanted);
 	free(b->spans);
 	free(b->shown);
@@ -141,6 +145,8 @@ static void see_sample(struct blame *b, const struct record_sample *r)
 	name_thread(b, r->thread, thread);
 	chain_part(&b->chain,
 		   &(struct chain_part){ b->tap.time, b->tap.weight, thread, key, wait != CAPTURE_RUNS });
+	if (b->asked->blame == BLAME_REPLAY)
+		blame_replay_sample(b, r, thread);
 	if (wait == CAPTURE_QUEUED) {
 		b->threads[thread].queue_key = key;
 		b->threads[thread].queue_part = b->chain.n_parts;
@@ -164,6 +170,20 @@ static void see_ran(struct blame *b, const struct record_ran *r)
 
 	if (thread != CHAIN_NO_THREAD && r->span < r->time)
 		chain_since(&b->chain, thread, r->time - r->span);
+	if (thread != CHAIN_NO_THREAD && b->asked->blame == BLAME_REPLAY) {
+		name_thread(b, r->thread, thread);
+		blame_replay_seen(b, r->thread, thread, r->time);
+	}
+}
+
+static void see_exit(struct blame *b, const struct record_exit *r)
+{
+	uint32_t thread = identify(b, r->thread);
+	struct blame_life *l =
+		thread != CHAIN_NO_THREAD ? blame_replay_seen(b, r->thread, thread, r->time) : NULL;
+
+	if (l)
+		l->exited = true;
 }
 
 /* Takes the long wait out of the sample that ends with it; the rest are short waits before it. */
@@ -239,6 +259,8 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 		add_span(b, &w);
 	if (b->n_spans > spans && r->lock && b->asked->blame == BLAME_LOCKS)
 		see_lock(b, r);
+	if (b->asked->blame == BLAME_REPLAY)
+		blame_replay_woken(b, r, thread);
 	chain_wait(&b->chain, &w);
 }
 
@@ -270,6 +292,8 @@ static bool end_segment(void *context, const uint32_t *leaves)
 		b->spans[b->spans_done].wait.place = leaf_of(leaves, b->spans[b->spans_done].wait.place);
 		b->spans[b->spans_done].wait.waking = leaf_of(leaves, b->spans[b->spans_done].wait.waking);
 	}
+	if (b->asked->blame == BLAME_REPLAY)
+		blame_culprits_segment(b, leaves);
 	if (!grow_array(&b->shown, &b->cap_shown, b->wall.n, sizeof(*b->shown)))
 		return false;
 	for (size_t i = 0; i < b->n_wanted; i++)
@@ -297,6 +321,9 @@ const char *blame_apply(struct blame *b, const struct record *r)
 		see_woken(b, &r->woken);
 	else if (!wrong && r->type == RECORD_OUTSIDE)
 		see_outside(b, &r->outside);
+	else if (!wrong && r->type == RECORD_EXIT && b->asked->blame == BLAME_REPLAY &&
+		 capture_has_thread(c, r->exit.thread))
+		see_exit(b, &r->exit);
 	return wrong;
 }
 
@@ -308,6 +335,8 @@ bool blame_finish(struct blame *b)
 		return good && blame_culprits_write(b);
 	if (b->asked->blame == BLAME_WAKERS)
 		return good && !b->chain.failed && blame_write(b);
+	if (b->asked->blame == BLAME_REPLAY)
+		return good && !b->chain.failed && what_if_find(b);
 	chain_sort(&b->chain);
 	if (good && b->asked->blame == BLAME_LOCKS)
 		blame_locks_explain(b);

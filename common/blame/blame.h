@@ -15,6 +15,8 @@
  *
  * With culprits, the stacks are those of samples of the threads that had the CPU while a waiting thread was
  * in its queue (culprits.h), under the view's keys. All other time is left out then.
+ *
+ * With a replay, the profile stays empty, and the result is in the view's what_if (what_if.h).
  */
 #ifndef CPROF_BLAME_BLAME_H
 #define CPROF_BLAME_BLAME_H
@@ -45,6 +47,12 @@ struct blame {
 		uint32_t queue_cpu;
 	} * threads;
 	size_t cap_threads;
+	struct blame_life {
+		uint64_t end; /* as far as it was recorded */
+		uint32_t process, parent; /* the numbers of their main threads, plus 1; 0: unknown */
+		bool exited, wanted;
+	} * lives; /* by thread; only for a replay */
+	size_t cap_lives;
 	uint32_t segment;
 	uint64_t captures; /* that have begun; several may be concatenated */
 	bool *wanted;	   /* by key: the thread passes the asked view's filters */

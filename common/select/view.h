@@ -20,6 +20,7 @@ struct gather_modules;
 struct origins;
 struct reasons;
 struct waker_rows;
+struct what_if;
 
 /* The first ones name frames; those from BY_SYSCALL on belong to a sample as a whole. */
 enum view_by {
@@ -48,7 +49,15 @@ struct view_key {
 
 /* Which machine frames are shown in stacks of interpreted languages; see gather_native.h. */
 enum view_native { NATIVE_LIB, NATIVE_ALL, NATIVE_NONE };
-enum view_blame { BLAME_NOT, BLAME_CHAINS, BLAME_WAKERS, BLAME_CULPRITS, BLAME_LOCKS }; /* see blame.h */
+/* See blame.h. */
+enum view_blame {
+	BLAME_NOT,
+	BLAME_CHAINS,
+	BLAME_WAKERS,
+	BLAME_CULPRITS,
+	BLAME_LOCKS,
+	BLAME_REPLAY,
+};
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 /*
  * WEIGHT_SAMPLES: each sample counts 1, but a sample of a counted event counts the events that it stands
@@ -93,6 +102,7 @@ struct view {
 	enum view_blame blame; /* not for gather.h: blame.h reads such a view */
 	struct lock_sums *locks; /* if set, BLAME_LOCKS fills it */
 	struct waker_rows *wakers; /* BLAME_WAKERS: if set, counts waits by waker; see waker_rows.h */
+	struct what_if *what_if; /* for BLAME_REPLAY: the question, and its answers */
 	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
 	struct mixed_events *alike;
 	/*

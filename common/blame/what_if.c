@@ -1,0 +1,283 @@
+#include "common/blame/what_if.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/array.h"
+#include "common/base/glob.h"
+#include "common/blame/replay.h"
+
+enum { EFFECT = 200 }; /* saving less than one part in this is no effect */
+
+/* 95 % of a normal variable are within this number of standard deviations. */
+#define SIGMAS 1.96
+
+/* Frames by which a thread sleeps for a time, or until a moment: the kernel's, and those of libraries. */
+static const struct {
+	const char *name;
+	enum replay_sleep sleep;
+} sleeps[] = {
+	{ "nanosleep", SLEEP_ANEW }, { "__nanosleep", SLEEP_ANEW },  { "usleep", SLEEP_ANEW },
+	{ "sleep", SLEEP_ANEW },     { "timerfd_read", SLEEP_UNTIL }, { "timerfd_read_iter", SLEEP_UNTIL },
+	{ "[waiting for a CPU]", SLEEP_QUEUED },
+};
+
+/* All that replay.h needs. */
+struct asking {
+	struct blame *b;
+	struct replay_life *lives;
+	bool *scaled;
+	uint8_t *sleeps;
+	struct replay_saved *least; /* by thread */
+	struct replay r;
+};
+
+static enum replay_sleep sleep_of(struct slice name)
+{
+	for (size_t i = 0; i < sizeof(sleeps) / sizeof(sleeps[0]); i++) {
+		if (slice_is(name, sleeps[i].name))
+			return sleeps[i].sleep;
+	}
+	return SLEEP_UNKNOWN;
+}
+
+/* Compilers add to the names of copies: "parse.constprop.0" is parse. */
+static bool is_function(const char *function, struct slice name)
+{
+	const uint8_t *dot = name.n ? memchr(name.p, '.', name.n) : NULL;
+
+	if (glob_matches(function, name))
+		return true;
+	name.n = dot ? (size_t)(dot - name.p) : 0;
+	return name.n && glob_matches(function, name);
+}
+
+/* A node inherits from its parent, which has a lower number. */
+static void mark_places(struct asking *a)
+{
+	const struct profile *wall = &a->b->wall;
+	const struct what_if *w = a->b->asked->what_if;
+
+	for (size_t i = 1; i < wall->n; i++) {
+		uint32_t parent = wall->nodes[i].parent;
+		struct slice name = profile_text(wall, wall->nodes[i].label);
+
+		a->scaled[i] = a->scaled[parent] || (parent && is_function(w->function, name));
+		a->sleeps[i] = (uint8_t)sleep_of(name);
+		if (!a->sleeps[i])
+			a->sleeps[i] = a->sleeps[parent];
+	}
+}
+
+/* Finds the function's part of the samples that fell into the times of each thread in the queue. */
+static void share_queues(struct asking *a)
+{
+	struct culprits *c = &a->b->culprits;
+
+	for (size_t i = 0; i < c->n_samples; i++)
+		c->samples[i].who = a->scaled[c->samples[i].who];
+	culprits_find(c);
+	for (size_t i = 0, end; i < c->n_found; i = end) {
+		double all = 0, own = 0;
+
+		for (end = i; end < c->n_found && c->found[end].thread == c->found[i].thread; end++) {
+			all += (double)c->found[end].ns;
+			own += c->found[end].who == 1 ? (double)c->found[end].ns : 0;
+		}
+		a->lives[c->found[i].thread].queue_share = all > 0 ? own / all : 0;
+	}
+}
+
+static uint64_t earliest(const struct chain *c, uint32_t thread)
+{
+	uint64_t since = thread < c->cap_since ? c->since[thread] : 0, first = UINT64_MAX;
+
+	if (c->first_wait[thread] < c->first_wait[thread + 1])
+		first = c->waits[c->first_wait[thread]].start;
+	if (c->first_part[thread] < c->first_part[thread + 1]) {
+		const struct chain_part *p = &c->parts[c->first_part[thread]];
+		uint64_t start = p->weight < p->time ? p->time - p->weight : 0;
+
+		first = start < first ? start : first;
+	}
+	return since && since < first ? since : first;
+}
+
+static void fill_lives(struct asking *a)
+{
+	const struct blame *b = a->b;
+
+	for (uint32_t t = 0; t < b->chain.n_threads; t++) {
+		struct replay_life *l = &a->lives[t];
+		uint64_t begin = earliest(&b->chain, t);
+
+		if (t >= b->cap_lives || begin >= b->lives[t].end)
+			continue;
+		*l = (struct replay_life){ .begin = begin, .end = b->lives[t].end,
+					   .process = b->lives[t].process, .parent = b->lives[t].parent,
+					   .exited = b->lives[t].exited };
+	}
+}
+
+/* A function that saved this much has saved at least, or at most, so much, by the number of its samples. */
+static double bound(const struct replay *r, double saved, double sign)
+{
+	double unit = r->share * r->part, half = SIGMAS * SIGMAS * unit / 2;
+	double to = saved + half + sign * sqrt(half * (half + 2 * saved));
+
+	return to > 0 ? to : 0;
+}
+
+static bool add_row(struct asking *a, uint32_t named, uint64_t wall, double least, double most)
+{
+	struct what_if *w = a->b->asked->what_if;
+	struct slice name = profile_text(&a->b->wall, a->b->threads[named].label);
+	struct what_if_row *row;
+
+	while (!w->by_thread && name.n && name.p[name.n - 1] != '/')
+		name.n--;
+	name.n -= !w->by_thread && name.n;
+	if (!grow_array(&w->rows, &w->cap, w->n, sizeof(*w->rows)))
+		return false;
+	row = &w->rows[w->n];
+	least = least > most ? most : least;
+	*row = (struct what_if_row){ .name = strndup((const char *)name.p, name.n),
+				     .wall = wall,
+				     .least = least > 0 ? bound(&a->r, least, -1) : 0,
+				     .most = bound(&a->r, most > 0 ? most : 0, 1),
+				     .touched = most * EFFECT > (double)wall };
+	if (row->most > (double)wall)
+		row->most = (double)wall;
+	if (row->least > row->most)
+		row->least = row->most;
+	w->n += row->name != NULL;
+	return row->name != NULL;
+}
+
+static bool is_wanted(const struct asking *a, uint32_t thread)
+{
+	return thread < a->b->cap_lives && a->b->lives[thread].wanted && a->lives[thread].end;
+}
+
+static bool add_threads(struct asking *a)
+{
+	for (uint32_t t = 0; t < a->b->chain.n_threads; t++) {
+		const struct replay_life *l = &a->lives[t];
+
+		if (is_wanted(a, t) &&
+		    !add_row(a, t, l->end - l->begin, a->least[t].end - a->least[t].begin,
+			     a->r.saved[t].end - a->r.saved[t].begin))
+			return false;
+	}
+	return true;
+}
+
+/* A process and the threads that matter for its time. */
+struct process {
+	uint32_t first, last; /* thread + 1 with the first beginning, and with the last end */
+	double end;	      /* the last end of a thread that exited, after the least saving */
+	bool wanted;
+};
+
+static void see_thread(const struct asking *a, struct process *p, uint32_t t)
+{
+	const struct replay_life *l = &a->lives[t];
+	double end = (double)l->end - a->least[t].end;
+
+	p->wanted = p->wanted || is_wanted(a, t);
+	if (!p->first || l->begin < a->lives[p->first - 1].begin)
+		p->first = t + 1;
+	if (!p->last || l->end > a->lives[p->last - 1].end)
+		p->last = t + 1;
+	if (l->exited && end > p->end)
+		p->end = end;
+}
+
+/* A process ends with its last thread, and not before another one that exited by itself. */
+static bool add_process(struct asking *a, const struct process *p, uint32_t named)
+{
+	uint32_t first = p->first - 1, last = p->last - 1;
+	double end = (double)a->lives[last].end, least = a->least[last].end;
+
+	if (a->lives[last].exited && p->end > end - least)
+		least = end - p->end;
+	return add_row(a, a->b->threads[named].label ? named : first,
+		       a->lives[last].end - a->lives[first].begin, least - a->least[first].begin,
+		       a->r.saved[last].end - a->r.saved[first].begin);
+}
+
+static bool add_processes(struct asking *a)
+{
+	uint32_t n = a->b->identities.n < UINT32_MAX ? (uint32_t)a->b->identities.n : 0;
+	struct process *processes = calloc((size_t)n + 1, sizeof(*processes));
+	bool good = processes && grow_array(&a->b->threads, &a->b->cap_threads, n, sizeof(*a->b->threads));
+
+	for (uint32_t t = 0; good && t < a->b->chain.n_threads; t++) {
+		if (a->lives[t].process && a->lives[t].end)
+			see_thread(a, &processes[a->lives[t].process - 1], t);
+	}
+	for (uint32_t i = 0; good && i < n; i++)
+		good = !processes[i].wanted || add_process(a, &processes[i], i);
+	free(processes);
+	return good;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct what_if_row *x = a, *y = b;
+
+	return x->most != y->most ? (x->most < y->most ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static bool ask(struct asking *a)
+{
+	struct what_if *w = a->b->asked->what_if;
+	size_t n = a->b->chain.n_threads;
+	bool good;
+
+	mark_places(a);
+	fill_lives(a);
+	share_queues(a);
+	replay_init(&a->r, &a->b->chain, a->lives, a->scaled, a->sleeps);
+	replay_run(&a->r, w->share, REPLAY_LEAST);
+	if (a->r.failed || a->b->culprits.failed)
+		return false;
+	memcpy(a->least, a->r.saved, n * sizeof(*a->least));
+	replay_run(&a->r, w->share, REPLAY_MOST);
+	w->samples += a->r.samples;
+	w->ran += a->r.ran;
+	w->waits += a->b->chain.n_waits;
+	good = w->by_thread ? add_threads(a) : add_processes(a);
+	if (w->n)
+		qsort(w->rows, w->n, sizeof(*w->rows), compare_rows);
+	return good;
+}
+
+bool what_if_find(struct blame *b)
+{
+	struct asking a = { .b = b };
+	bool good;
+
+	chain_sort(&b->chain);
+	a.lives = calloc((size_t)b->chain.n_threads + 1, sizeof(*a.lives));
+	a.scaled = calloc(b->wall.n + 1, sizeof(*a.scaled));
+	a.sleeps = calloc(b->wall.n + 1, sizeof(*a.sleeps));
+	a.least = calloc((size_t)b->chain.n_threads + 1, sizeof(*a.least));
+	good = !b->chain.failed && a.lives && a.scaled && a.sleeps && a.least && ask(&a);
+	replay_release(&a.r);
+	free(a.lives);
+	free(a.scaled);
+	free(a.sleeps);
+	free(a.least);
+	return good;
+}
+
+void what_if_release(struct what_if *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->rows[i].name);
+	free(w->rows);
+	w->rows = NULL;
+	w->n = w->cap = 0;
+}

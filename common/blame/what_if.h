@@ -1,0 +1,40 @@
+/*
+ * How long a process, or a thread, takes if a function takes less time, as an interval. For blame.c, of a
+ * view with BLAME_REPLAY:
+ *
+ *	struct what_if w = { .function = "parse", .share = 0.5 };	// half of its time is saved
+ *
+ *	...blame.h reads captures by a view whose what_if points to w...
+ *	for (i = 0; i < w.n; i++)
+ *		...w.rows[i].least to w.rows[i].most ns of w.rows[i].wall would be saved...
+ *	what_if_release(&w);
+ *
+ * The bounds are those of replay.h, widened by the error of sampling: 95 % for the number of the function's
+ * samples, as a Poisson variable, that the time saved is made of.
+ */
+#ifndef CPROF_BLAME_WHAT_IF_H
+#define CPROF_BLAME_WHAT_IF_H
+
+#include "common/blame/blame.h"
+
+struct what_if {
+	const char *function; /* as it is shown, or up to a dot; or a pattern (glob.h) */
+	double share;	      /* the part of its time that is saved, more than 0 and at most 1 */
+	bool by_thread;	      /* rows are threads, otherwise processes */
+	struct what_if_row {
+		char *name; /* "comm-pid" or "comm-pid/tid" */
+		uint64_t wall;
+		double least, most; /* ns */
+		bool touched; /* the replay saved at least 0.5 %, without the error of sampling */
+	} * rows;	      /* only of threads that the view selects; the largest first */
+	size_t n, cap;
+	uint64_t samples; /* with the function, in all threads */
+	double ran;	  /* ns that they stand for */
+	uint64_t waits;	  /* long waits with a known end */
+};
+
+/* Returns false if out of memory. */
+bool what_if_find(struct blame *b);
+void what_if_release(struct what_if *w);
+
+#endif

@@ -1,0 +1,92 @@
+#!/bin/sh
+# cprof-top --what-if: the question, its answers, and captures without them.
+. "$(dirname "$0")/../lib/lib.sh"
+
+# main (thread 1) waits for 100 ms for work (2), which runs f for 80 ms, in samples of 1 ms, and then g.
+# Another process sleeps for 50 ms in between, until its timer.
+{
+	cat <<'X'
+segment major=1 minor=6 least=1
+meta key="start-monotonic-ns" value="1"
+event id=1 name="cpu-clock" unit="ns" period=1000000 millihertz=1000000
+event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0
+event id=3 name="off-cpu:uninterruptible" unit="ns" period=0 millihertz=0
+event id=4 name="off-cpu:run-queue" unit="ns" period=0 millihertz=0
+flush
+process id=1 time=0 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+process id=2 time=0 pid=9 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=0 process=1 tid=42
+thread id=2 time=0 process=1 tid=43
+thread id=3 time=0 process=2 tid=9
+comm time=0 thread=1 comm="main"
+comm time=0 thread=2 comm="work"
+comm time=0 thread=3 comm="other"
+frame id=1 process=1 kind=exact address=0x1
+frame id=2 process=1 kind=exact address=0x2
+frame id=3 process=1 kind=exact address=0x3
+frame id=4 process=2 kind=exact address=0x4
+node id=16 parent=0 frame=1
+node id=17 parent=0 frame=2
+node id=18 parent=0 frame=3
+node id=19 parent=0 frame=4
+string id=1 text="join"
+string id=2 text="f"
+string id=3 text="g"
+string id=4 text="nap"
+X
+	for i in 1 2 3 4; do
+		echo "symbol frame=$i from=0 level=0 source=symtab name=$i offset=0 file=0 line=0"
+	done
+	awk 'BEGIN {
+		for (i = 1; i <= 100; i++) {
+			if (i == 60) {
+				printf "sample time=60000000 event=2 cpu=1 thread=3 user=19 kernel=0 "
+				print "weight=50000000"
+				print "woken time=60000000 thread=3 slept=50000000 queued=0 by=timer waker=0"
+			}
+			printf "sample time=%d000000 event=1 cpu=0 thread=2 ", i
+			printf "user=%d kernel=0 weight=1000000\n", i <= 80 ? 17 : 18
+		}
+	}'
+	cat <<'X'
+sample time=100000000 event=2 cpu=1 thread=1 user=16 kernel=0 weight=100000000
+woken time=100000000 thread=1 slept=100000000 queued=0 by=task waker=2
+ran time=100000000 thread=2 ns=100000000 span=100000000
+end time=100000000 reason=closed samples=102
+flush
+X
+} >"$tmp/a.txt"
+cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin"
+cprof-top --what-if f=-50% "$tmp/a.bin" >"$tmp/got"
+like "the question" "$(cat "$tmp/got")" '^f: 50 % less than the 80\.00ms that it ran \(80 samples\)$'
+like "  the time of the process would be shorter by about 40 ms" "$(cat "$tmp/got")" \
+	'^ *100\.00ms +50\.22ms +67\.86ms +32\.14-49\.78%  main-42$'
+like "  another one would not" "$(cat "$tmp/got")" '^ *50\.00ms .* no effect  other-9$'
+like "  what is assumed" "$(cat "$tmp/got")" '^Assumed: '
+rows() { cprof-top -o tsv --what-if "$@" "$tmp/a.bin"; }
+is "rows" "$(rows f=-50%)" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
+	name wall_ns saved_least_ns saved_most_ns effect \
+	main-42 100000000 32142556 49778243 1 other-9 50000000 0 1920799 0)"
+is "  by a factor" "$(rows f=0.5x)" "$(rows f=-50%)"
+is "  by a pattern" "$(rows 'f*=-50%')" "$(rows f=-50%)"
+like "  without the function" "$(rows f=off)" '^main-42	100000000	6[0-9]{7}	9[0-9]{7}	1$'
+is "  by thread" "$(rows f=-50% --by thread | cut -f1 | xargs)" "name main-42/42 work-42/43 other-9/9"
+is "  of one thread" "$(rows f=-50% --by thread --tid 43 | cut -f1 | xargs)" "name work-42/43"
+like "  in JSON" "$(cprof-top -o json --what-if f=-50% -n 1 "$tmp/a.bin")" \
+	'^\{"name":"main-42","wall_ns":100000000,'
+like "of one process" "$(cprof-top --what-if g=off --pid 42 "$tmp/a.bin")" '%  main-42$'
+
+status "a function that nobody ran" 1 cprof-top --what-if h=-50% "$tmp/a.bin"
+like "  has its message" "$(cat "$tmp/err")" 'cannot find the function "h": no sample has it'
+grep -v 'event=[234]\|^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+status "a capture without waits" 1 cprof-top --what-if f=-50% "$tmp/b.bin"
+like "  has its message" "$(cat "$tmp/err")" '--what-if is not available: no waiting time was recorded'
+for bad in f f= =-50% f=-0% f=-101% f=50% f=2x f=-50 f=on; do
+	status "not a question: $bad" 2 cprof-top --what-if "$bad" "$tmp/a.bin"
+done
+like "  the message has what is" "$(cat "$tmp/err")" 'expected FUNCTION=-50%, FUNCTION=0\.5x or FUNCTION=off'
+for option in --cum --tree --blame "--by function" "--from 1s" "--match f" "-o md" --ci --latency "-w 1"; do
+	status "--what-if and $option" 2 cprof-top --what-if f=-50% $option "$tmp/a.bin"
+done
+status "--what-if of folded text" 2 sh -c 'echo "a;b 1" | cprof-top --what-if b=off'
+done_testing
