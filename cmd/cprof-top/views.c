@@ -261,10 +261,10 @@ static void wakers_text(const struct views *v, struct buf *out)
 		struct waker_row w = waker_rows_find(v->view->wakers, profile_text(v->profile, row->label));
 
 		sum += row->flat[0];
-		put_weight(v, out, row->flat[0]);
+		views_weight(v, out, row->flat[0]);
 		buf_printf(out, " %6.2f%% %6.2f%% %10" PRIu64 " ", percent_of_total(v, row->flat[0]),
 			   percent_of_total(v, sum), w.waits);
-		put_weight(v, out, w.longest);
+		views_weight(v, out, w.longest);
 		buf_text(out, "  ");
 		put_name(v, out, row->label);
 		buf_byte(out, '\n');
