@@ -125,7 +125,7 @@ is "  or one" "$(cprof-convert -t perfscript --event sched:sched_switch "$tmp/13
 for c in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t callgrind" "cprof-convert -t tsv" "cprof-convert -t perf" \
 	"cprof-convert -t perfscript"; do
 	status "$c --event of none" 0 $c --event page-fault "$tmp/56.bin"
-	like "  is told" "$(cat "$tmp/err")" "^${c%% *}: no samples selected, .*; none of 3 samples matches the options; recorded events: page-faults, sched:sched_switch\$"
+	like "  is told" "$(cat "$tmp/err")" "^${c%% *}: no samples selected, .*; none of 3 samples matches the options; recorded events: page-faults, sched:sched_switch(; did you mean --event page-faults\?)?\$"
 done
 capture 5 | sed 's/^tally time=150 event=5/tally time=150 event=64/' | cprof-dump -r - >"$tmp/bad.bin" 2>/dev/null
 status "the tally of an impossible event" 3 cprof-fold "$tmp/bad.bin"

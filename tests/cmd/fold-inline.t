@@ -56,7 +56,8 @@ app;main (/src/main.c:40);work (/src/work.c:12);step (/src/inc/step.h:7)_[i];mul
 app;main (/src/main.c:40);work (/src/work.c:20);step (/src/inc/step.h:9)_[i];mul (/src/inc/mul.h:3) 4
 X
 folds "--match looks at what is shown" --match '^step$' </dev/null
-is "  and that is said" "$(cat "$tmp/err")" "cprof-fold: no samples selected, nothing is written"
+like "  and that is said" "$(cat "$tmp/err")" \
+	'^cprof-fold: no samples selected, nothing is written; no name matches --match "\^step\$"'
 total() { awk '{ n += $NF } END { print n + 0 }'; }
 is "--weight ns is conserved" "$(fold -il --weight ns "$tmp/a.bin" | total)" 11000
 fold -il "$tmp/a.bin" >"$tmp/one"
