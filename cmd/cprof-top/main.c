@@ -32,6 +32,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
 	{ OPTIONS_VIEW, TOP_WHAT_IF, "what-if", "FUNCTION=-50%", "the elapsed time if it took less" },
 	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
+	{ OPTIONS_VIEW, 's', "sort", "flat|cum", "the same, by name: sort by flat or cum (flat)" },
 	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
 	{ OPTIONS_VIEW, TOP_EVERY, "every", "SPAN", "the trend: weights in intervals of time" },
@@ -122,6 +123,11 @@ static bool take_view(struct settings *s, int c)
 	switch (c) {
 	case TOP_CUM:
 		s->views.cum = true;
+		return true;
+	case 's':
+		s->views.cum = strcmp(optarg, "cum") == 0;
+		if (!s->views.cum && strcmp(optarg, "flat") != 0)
+			cli_invalid("--sort", optarg);
 		return true;
 	case TOP_CI:
 		s->views.intervals = true;

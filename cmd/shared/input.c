@@ -21,6 +21,7 @@
 
 enum { EVENTS_LISTED = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; a watched capture need only show its kind */
+enum { TEXT_LINES = 100 }; /* a longer text of which most lines are bad is another text */
 enum { BATCH = 8 << 20 }; /* bytes of unordered text, see folded.h */
 
 static void add_totals(struct loaded *sum, const struct capture_totals *t)
@@ -283,7 +284,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		status = STATUS_DAMAGED;
 		operand_warn_bad(name, &r.scan);
 	}
-	if (r.scan.bad < r.scan.lines && 6 * r.scan.bad > 5 * r.scan.lines)
+	if (r.scan.bad < r.scan.lines && r.scan.bad * (r.scan.lines < TEXT_LINES ? 6 : 10) > 5 * r.scan.lines)
 		cli_die(STATUS_DAMAGED, "%s: %" PRIu64 " of %" PRIu64 " lines are not folded text: nothing is shown", name,
 			r.scan.bad, r.scan.lines);
 	sum->texts++;

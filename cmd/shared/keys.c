@@ -25,11 +25,23 @@ static const struct key {
 
 enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 
+/* The words of other programs. */
+static const char *const others[][2] = {
+	{ "dso", "module" },	{ "object", "module" },	   { "lib", "module" },	    { "sym", "function" },
+	{ "symbol", "function" }, { "pid", "process" },	   { "tid", "thread" },	    { "command", "comm" },
+	{ "cgroup", "container" }, { "pod", "container" }, { "srcline", "line" },   { "source", "file" },
+	{ "core", "cpu" },	{ "lang", "language" },
+};
+
 static struct view_key parse_key(const char *name)
 {
 	for (size_t i = 0; i < KNOWN; i++) {
 		if (known[i].name && strcmp(name, known[i].name) == 0)
 			return (struct view_key){ (enum view_by)i, NULL };
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(name, others[i][0]) == 0)
+			cli_usage("invalid --by \"%s\" (did you mean %s?)", name, others[i][1]);
 	}
 	if (strncmp(name, "label.", 6) != 0 || !name[6])
 		cli_invalid("--by", name);

@@ -203,7 +203,8 @@ static const char *known_type(const struct reader *r)
 {
 	static const struct { const char *magic; size_t n; const char *what; } known[] = {
 		{ "\177ELF", 4, "an ELF file, not a cprof stream" },
-		{ "PERFILE2", 8, "a perf.data file, not a cprof stream" },
+		{ "PERFILE2", 8, "a perf.data file, not a cprof stream: "
+				 "perf script -i FILE | cprof-convert -t stream" },
 		{ "\x1f\x8b", 2, "compressed with gzip: decompress it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: decompress it first" },
 		{ "\xfd" "7zXZ", 5, "compressed with xz: decompress it first" },

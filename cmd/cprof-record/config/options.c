@@ -122,10 +122,27 @@ static void refuse_command(const char *seconds, char *const *words, int n)
 	struct buf text = { 0 };
 
 	for (int i = 0; i < n; i++)
-		buf_printf(&text, " %s", words[i]);
+		buf_printf(&text, strpbrk(words[i], " \t\"$;&|<>*?()") ? " '%s'" : " %s", words[i]);
 	if (text.failed)
 		cli_no_memory();
 	cli_usage("a command comes after --: cprof-record%s%s --%s", seconds ? " " : "", seconds ? seconds : "", buf_cstr(&text));
+}
+
+/*
+ * Refuses a command whose own options would be taken for ours: "cprof-record perl -e 1". Its name is the first word
+ * or comes after a duration, an option that takes no argument, or an argument.
+ */
+static void check_words(char *const *argv, int argc)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *before = argv[i - 1];
+		bool named = isalpha((unsigned char)word[0]) || strncmp(word, "./", 2) == 0 || word[0] == '/';
+		bool alone = i == 1 || before[0] != '-' || strcmp(before, "-a") == 0 || strcmp(before, "-q") == 0;
+
+		if (named && alone)
+			refuse_command(i > 1 && isdigit((unsigned char)before[0]) ? before : NULL, argv + i,
+				       argc - i);
+	}
 }
 
 static double parse_seconds(const char *text)
@@ -575,10 +592,10 @@ void options_parse(struct options *o, int argc, char **argv)
 	cli_begin(&command);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
+	if (end == argc)
+		check_words(argv, argc);
 	while ((c = cli_option(end, argv)) != -1)
 		parse_option(o, c);
-	if (optind < end && isalpha((unsigned char)argv[optind][0]) && end == argc)
-		refuse_command(NULL, argv + optind, end - optind);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
 	if (optind < end && end == argc)
