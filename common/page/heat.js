@@ -41,6 +41,7 @@ class HeatMap {
 		this.cursor = -1;
 		this.hover = -1;
 		this.window = [0, times.slices];
+		this.zoomed = () => {}; // called with the word of a new window
 		this.followers = []; // called when the window or the range has changed
 		// Slices of the cells that show all time: enough samples, but not fewer than eight cells
 		this.enough = slice ? 1 : Math.max(1, Math.min(this.sliceOfEnough(), times.slices / 8));
@@ -164,6 +165,27 @@ class HeatMap {
 			return;
 		this.window = [begin, begin + length];
 		this.resize(this.outer);
+		// Panning moves the window many times a second.
+		clearTimeout(this.telling);
+		this.telling = setTimeout(() => this.zoomed(this.windowWord()), 150);
+	}
+
+	// The window as a word for links: '' is all time.
+	windowWord() {
+		const [from, to] = this.window;
+		return to - from < this.t.slices ? `${from}-${to}` : '';
+	}
+
+	// Shows the window of a link, as exactly as it was.
+	restoreWindow(word) {
+		if (word === this.windowWord())
+			return;
+		const m = /^(\d+)-(\d+)$/.exec(word), { slices } = this.t;
+		const [from, to] = m ? [Number(m[1]), Math.min(slices, Number(m[2]))] : [0, slices];
+		this.window = from < to ? [from, to] : [0, slices];
+		clearTimeout(this.telling);
+		if (this.outer)
+			this.resize(this.outer);
 	}
 
 	// Shows factor times as much time, and keeps the slice at its place.

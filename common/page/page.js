@@ -33,6 +33,8 @@ class Page {
 		this.setPalette();
 		const range = (r) => this.selectRange(r), { times } = profile;
 		this.heat = times ? new HeatMap(times, this.format, range, profile.options.get('slice')) : null;
+		if (this.heat)
+			this.heat.zoomed = (time) => this.set({ time }, false);
 		this.lanes = times && times.who ? new Lanes(profile, this.heat, this.format, () => this.palette, {
 			mode: (lanes) => this.set({ lanes, lane: '' }), lane: (lane) => this.set({ lane }), range,
 		}) : null;
@@ -74,6 +76,9 @@ class Page {
 			this.setPalette();
 		if (s.edit !== this.edit)
 			this.applyEdits();
+		if (this.heat && s.time !== this.time)
+			this.heat.restoreWindow(s.time);
+		this.time = s.time;
 		if (s.range !== this.range || s.lane !== this.lane)
 			this.applyRange();
 		if (this.lanes)

@@ -91,7 +91,7 @@ function defaultsOf(p) {
 		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
 		width: width === 'before' || width === 'after' ? width : 'both',
 		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
-		range: '', lanes: lanesOption(p), lane: '',
+		range: '', time: '', lanes: lanesOption(p), lane: '',
 		theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '',
 	};
 }
