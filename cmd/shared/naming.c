@@ -125,7 +125,7 @@ static bool wants_names(const struct filters *f)
 	const struct transform *t = &f->shape;
 
 	return t->match || t->focus || t->exclude || t->base || f->view.whole ||
-	       view_has_key(&f->view, BY_SYSCALL) ||
+	       f->view.blame == BLAME_LOCKS || view_has_key(&f->view, BY_SYSCALL) ||
 	       (view_frame_keys(&f->view) & ~(1u << BY_MODULE | 1u << BY_LANGUAGE));
 }
 

@@ -47,6 +47,8 @@ like "the mutex comes first, with four threads" "$(cat "$tmp/got")" '  4  mutex 
 like "  they want it in contend, which calls take last" "$(cat "$tmp/got")" '100\.0%  wanted in   (take|contend)$'
 like "  release it there" "$(cat "$tmp/got")" 'released in (let_go|contend)$'
 like "  and hold it in turns" "$(cat "$tmp/got")" 'held by     locks-[0-9]*/[0-9]*$'
+cprof-top --by lock -n 1 "$tmp/raw.bin" >"$tmp/raw" 2>/dev/null
+is "  a capture without names shows the same" "$(cat "$tmp/raw")" "$(cat "$tmp/got")"
 
 while read -r load kind; do
 	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" "$load" 2 >"$tmp/log" 2>"$tmp/err"
