@@ -79,7 +79,10 @@ class Log:
 def part_of(frames, known):
     """The activity and the thread at the end of a stack."""
     at = max((i for i, f in enumerate(frames) if f.startswith("<- ")), default=0)
-    work = [f.split(".")[0] for f in frames[at:] if re.match(r"f_[a-z0-9]+(\.|$)", f)]
+    below = frames[at:]
+    if "[waking]" in below:  # the frames above it are those of the moment at which the wait ended
+        below = below[below.index("[waking]"):]
+    work = [f.split(".")[0] for f in below if re.match(r"f_[a-z0-9]+(\.|$)", f)]
     what = "asleep" if frames[-1] == "[timer]" else work[0] if work and frames[-1][0] != "[" else ""
     if at:
         return (what, frames[at][3:]) if (what, frames[at][3:]) in known else REST
