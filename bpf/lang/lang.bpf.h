@@ -211,7 +211,8 @@ static __always_inline void lang_mark_entry(struct lang_walk *l)
  * Appends a mark of a machine frame, struct lang_mark: key, function and code as there. at: the position and
  * LANG_MARK_... flags. Returns false if there is no room.
  */
-static __always_inline int lang_mark_frame(struct lang_walk *l, __u32 key, __u32 function, __u32 code, __u32 at)
+static __always_inline int lang_mark_frame(struct lang_walk *l, __u32 key, __u32 function, __u32 code,
+					   __u32 at)
 {
 	__u32 n = l->n;
 

@@ -1,6 +1,6 @@
 /*
- * The layout of perl's structures, and the names of its subs and files. Before a name is read, the object must
- * have the type of a sub: a pointer may be stale, or the context half made.
+ * The layout of perl's structures, and the names of its subs and files. Before a name is read, the object
+ * must have the type of a sub: a pointer may be stale, or the context half made.
  */
 #ifndef CPROF_BPF_LANG_PERL_NAMES_H
 #define CPROF_BPF_LANG_PERL_NAMES_H
@@ -177,8 +177,9 @@ WALK_FN int perl_package(__u64 stash, __u32 named_aux)
 }
 
 /*
- * Adds the name of the sub whose body was read, and leaves its package in l->object, 0: none. Returns false if
- * the name is not readable. The caller adds the package: one level less of calls, whose stacks 5.10 adds up.
+ * Adds the name of the sub whose body was read, and leaves its package in l->object, 0: none. Returns false
+ * if the name is not readable. The caller adds the package: one level less of calls, whose stacks 5.10 adds
+ * up.
  */
 WALK_FN int perl_sub_name(__u32 unused)
 {

@@ -1,7 +1,7 @@
 /*
- * Reads the names of Ruby's functions. A name is that of the instruction sequence (iseq). The class comes from
- * the method entry that the frame's environment, or one around it, points to. The type of an object is checked
- * before its members are used.
+ * Reads the names of Ruby's functions. A name is that of the instruction sequence (iseq). The class comes
+ * from the method entry that the frame's environment, or one around it, points to. The type of an object is
+ * checked before its members are used.
  */
 #ifndef CPROF_BPF_LANG_RUBY_NAMES_H
 #define CPROF_BPF_LANG_RUBY_NAMES_H
