@@ -126,7 +126,8 @@ fi
 if [ "$(od -An -tx1 -N4 "$(readlink -f "$python")" | tr -d ' ')" = 7f454c46 ]; then
 	cp "$(readlink -f "$python")" "$tmp/gone"
 	cprof-record -q -F 999 -o "$tmp/gone.bin" -- \
-		sh -c '"$0/gone" "$0/fork.py" & rm "$0/gone"; wait' "$tmp"
+		sh -c '"$0/gone" "$0/fork.py" & while [ "$(readlink /proc/$!/exe)" != "$0/gone" ]; do :; done
+			rm "$0/gone"; wait' "$tmp"
 	like "a deleted interpreter has frames" \
 		"$(cprof-fold --native none "$tmp/gone.bin" 2>/dev/null | grep -m 1 in_child)" 'in_child'
 fi
