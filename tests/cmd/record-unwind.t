@@ -34,6 +34,13 @@ early='_start(;(_dl_|dl_|__GI__dl|\[ld|_rtld|handle_|init_|open|map_|mmap|__)[^;
 between="$start(;(now|clock_gettime|_dl_runtime_resolve|exit|__?fork)[^ ]*)?"
 gone='_exit'
 
+# A stack longer than what a sample copies: the kernel walks it, as soon as one was too long for user space.
+wide=$BUILD/frameless/wide
+[ -x "$wide" ] || make -s -C "$top" BUILD="$BUILD" "$wide" >>"$tmp/make" 2>&1
+cprof-record -q -F 29 -o "$tmp/wide.bin" -- "$wide" 2.5
+folded "$tmp/wide.bin" wide >"$tmp/wide.folded"
+at_least "a stack of 160 kB, at a low rate" 70 "^wide;$start$(repeated go_down 40)(;|\$| )" "$tmp/wide.folded"
+
 # With little memory for tables, during all of the following: tables that are added, evicted, and do not fit
 printf '%s\n' '#include <stdio.h>' 'int main(void) { return puts("x") < 0; }' >"$tmp/x.c"
 cprof-record -F 499 -a --unwind-mem 2M -o "$tmp/little.bin" 10 2>"$tmp/little.err" &

@@ -220,6 +220,7 @@ bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_h
 		out->end = WALK_NO_MAPPING;
 	}
 	out->end = out->end == WALK_ASK || out->end == WALK_LANG ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
+	s->asked = s->asked || out->end == ROOT_COPY; /* the kernel has the whole stack */
 	touch_tables(s, p, out, head->time);
 	return true;
 }
