@@ -530,8 +530,8 @@ static void release_settings(struct settings *s)
 }
 
 /*
- * A page of a directory shows lanes over all its time: at most SLICES_MOST slices of the clock, and the weight
- * of whole containers or processes, because an hour of many CPUs has millions of moments of threads.
+ * A page of a directory shows lanes over all its time: at most SLICES_MOST slices of the clock, and the
+ * weight of whole containers or processes, because an hour of many CPUs has millions of moments of threads.
  */
 static void begin_over_time(struct settings *s)
 {
