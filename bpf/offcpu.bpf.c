@@ -353,15 +353,19 @@ static __always_inline unsigned long long waker_site(void *ctx, unsigned long lo
 static __always_inline void send_waking(void *ctx, struct task_struct *p, struct thread *t,
 					unsigned long long now)
 {
-	unsigned int zero = 0, n = 0;
-	struct waker *w = bpf_map_lookup_elem(&wakings, &zero);
+	unsigned long long site = waker_site(ctx, now), n;
+	unsigned int zero = 0;
+	struct waker *w;
 	long got;
 
+	w = bpf_map_lookup_elem(&wakings, &zero);
 	if (!w)
 		return;
-	got = bpf_get_stack(ctx, w->stack, sizeof(w->stack), 0);
-	if (got > 0 && got <= (long)sizeof(w->stack))
-		n = got;
+	got = bpf_get_stack(ctx, w->stack, WAKER_STACK, 0);
+	n = got > 0 ? got : 0;
+	/* The verifier of 6.12 and earlier has forgotten the bounds; this is the form that it understands. */
+	asm volatile("" : "+r"(n));
+	n &= sizeof(w->stack) - 1;
 	w->head.time = now;
 	w->head.weight = bpf_get_current_pid_tgid();
 	w->head.cpu = bpf_get_smp_processor_id();
@@ -370,7 +374,7 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	w->head.what = SAMPLE_WAKER;
 	w->head.kernel_n = (short)(n / 8);
 	w->futex = t->futex;
-	w->site = waker_site(ctx, now);
+	w->site = site;
 	if (submit_record(w, sizeof(*w) - sizeof(w->stack) + n, WAKE_FOR_MUCH))
 		count_wait(WAIT_COUNT_LOST, 1);
 	else

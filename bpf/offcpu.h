@@ -47,7 +47,7 @@ struct waker {
 	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
 	struct futex futex;      /* that it waited for */
 	unsigned long long site; /* the key of the current thread's stack, a SAMPLE_STACK; 0: there is none */
-	unsigned long long stack[64]; /* head.kernel_n return addresses in the kernel, leaf first */
+	unsigned long long stack[64]; /* head.kernel_n, fewer than 64, return addresses in the kernel, leaf first */
 };
 
 /* The value of head.event of a SAMPLE_STACK. */
@@ -59,6 +59,7 @@ struct ran {
 };
 
 enum {
+	WAKER_STACK = 63 * 8, /* bytes; a power of two less one address */
 	WAKE_SITES = 8,  /* places that a thread remembers from which it woke another; a power of two */
 	WAIT_SITES = 16, /* wait sites that a thread remembers; a power of two */
 	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that slept before recording began */

@@ -7,7 +7,7 @@
 enum {
 	CLASSES_MOST = 1 << 16, /* addresses that are remembered; there are a few thousand */
 	PENDING_MOST = 1 << 17, /* threads whose last waking is kept */
-	STACK_MOST = sizeof(((struct waker *)0)->stack) / sizeof(uint64_t),
+	STACK_MOST = WAKER_STACK / sizeof(uint64_t),
 };
 
 enum frame_class {
