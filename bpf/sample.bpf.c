@@ -283,7 +283,8 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* A task that is not to be recorded has the CPU. Others may be in the queue for it. */
-static __always_inline void note_outside(struct scratch *s, unsigned int pid, unsigned int tid, unsigned long long now)
+static __always_inline void note_outside(struct scratch *s, unsigned int pid, unsigned int tid,
+					 unsigned long long now)
 {
 	if (s->busy || !has_room(s))
 		return;

@@ -155,6 +155,7 @@ const char *outside_apply(const struct capture *c, const struct record_outside *
 {
 	if (!capture_has_thread(c, r->thread))
 		return "a sample of an undefined thread outside";
-	return r->event && r->event < CAPTURE_EVENTS && c->events[r->event].id ? NULL
-									       : "a sample of an undefined event";
+	if (!r->event || r->event >= CAPTURE_EVENTS || !c->events[r->event].id)
+		return "a sample of an undefined event";
+	return NULL;
 }

@@ -60,8 +60,10 @@ bool collect_woken(struct collect *c, const struct record_woken *r)
 
 bool collect_waker(struct collect *c, uint32_t waker, uint32_t *text)
 {
-	const struct capture_thread *t = waker >= WAKER_THREAD ? &c->capture.threads[waker - WAKER_THREAD] : NULL;
+	const struct capture_thread *t = NULL;
 
+	if (waker >= WAKER_THREAD)
+		t = &c->capture.threads[waker - WAKER_THREAD];
 	if (!waker)
 		return true;
 	buf_clear(&c->text);

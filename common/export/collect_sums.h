@@ -36,7 +36,7 @@ struct collect_moment {
 /* Adds to the sum of a key; returns false if out of memory. *id: the number of the key. */
 bool collect_add_key(struct collect *c, const struct collect_key *key, uint64_t samples, uint64_t weight,
 		     uint32_t *id);
-/* Notes a sample of waiting time that counts, with the weight of its part and the number of its moment + 1. */
+/* Notes a sample of waiting time that counts, with its weight and the number of its moment + 1. */
 bool collect_slept(struct collect *c, uint64_t thread, uint32_t key, uint64_t weight, size_t moment);
 /* Moves the long wait from its sample's key to one with the waker. Returns false if out of memory. */
 bool collect_woken(struct collect *c, const struct record_woken *r);

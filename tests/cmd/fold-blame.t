@@ -129,7 +129,8 @@ if cprof-convert -t pprof --wall "$tmp/a.bin" >"$tmp/a.pb" 2>/dev/null; then
 	like "pprof has a label" "$(gzip -dc "$tmp/a.pb" | tr -c '[:print:]' '\n')" '^work-42/43'
 	for file in a b; do
 		[ $file = a ] || grep -v '^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
-		cprof-convert -t pprof --wall "$tmp/$file.bin" 2>/dev/null | cprof-convert -f pprof -t stream |
+		cprof-convert -t pprof --wall "$tmp/$file.bin" 2>/dev/null |
+			cprof-convert -f pprof -t stream |
 			cprof-fold --no-names --wall 2>/dev/null >"$tmp/$file.folded"
 	done 2>/dev/null
 	same "  and the sums of a capture without wakers" "$tmp/a.folded" "$tmp/b.folded"

@@ -70,7 +70,8 @@ ok "each takes at most 12 bytes: $bytes for $n" test $bytes -le $((12 * n))
 start=$(cprof-dump "$tmp/p.bin" | sed -n 's/^meta key="start-realtime-ns" value="\(.*\)"/\1/p')
 # at MILLISECONDS: the clock, so long after the start
 at() {
-	date -u -d "@$(awk -v s="$start" -v ms="$1" 'BEGIN { printf "%.3f", s / 1e9 + ms / 1000 }')" +%FT%T.%3NZ
+	seconds=$(awk -v s="$start" -v ms="$1" 'BEGIN { printf "%.3f", s / 1e9 + ms / 1000 }')
+	date -u -d "@$seconds" +%FT%T.%3NZ
 }
 window="--from $(at 500) --to $(at 1000)"
 cprof-sym $window "$tmp/p.bin" >"$tmp/cut.bin" 2>/dev/null
