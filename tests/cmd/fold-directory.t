@@ -93,7 +93,7 @@ is "  and are counted" "$(tail -n 1 err)" "cprof-fold: odd: 2 of 5 captures are 
 mkdir none none/sub && echo x >none/x
 status "no capture in it" 3 cprof-top none
 is "  is said" "$(cat err)" "cprof-top: none: left alone, because they are not captures: sub, x
-cprof-top: cannot find a capture in none"
+cprof-top: none: cannot find a capture in it"
 mkdir bare
 status "nothing at all" 3 cprof-top bare
 like "-w takes one capture" "$(cprof-top -w 1 d 2>&1)" '^cprof-top: -w takes one capture'

@@ -276,7 +276,8 @@ static void add_directory(const char *path, const struct view *view)
 	report_others(&l->parts, path, "left out, because a recorder still writes them or was killed");
 	report_others(&l->unreadable, path, "cannot read");
 	if (!l->n)
-		cli_die(l->unreadable.n ? STATUS_SYSTEM : STATUS_DAMAGED, "cannot find a capture in %s", path);
+		cli_die(l->unreadable.n ? STATUS_SYSTEM : STATUS_DAMAGED, "%s: cannot find a capture in it",
+			path);
 	add_captures(l, view);
 	free(l->captures);
 	free(l);
