@@ -3,11 +3,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/array.h"
 #include "common/flame/colour.h"
 #include "common/flame/text_width.h"
 #include "common/flame/markup.h"
+#include "common/stats/interval.h"
 
 enum { PAD = 12 };
 
@@ -25,6 +27,7 @@ struct drawing {
 	double scale;  /* width of the root, pixels */
 	double least;  /* width of the narrowest box */
 	double top;    /* y of the uppermost row */
+	double samples; /* for intervals; 0: none */
 	size_t levels; /* number of rows; the first one is the root */
 	bool cut;      /* there are more than SVG_LEVELS levels */
 	bool measure;  /* only count the levels */
@@ -90,6 +93,35 @@ static void append_weights(struct drawing *d, const uint64_t *self, const uint64
 	}
 }
 
+/* Returns the number of samples that the weights are estimated from; 0: not known, or not estimated. */
+static double count_samples(const struct picture *pic)
+{
+	for (size_t i = 0; i < pic->n_options; i++) {
+		if (strcmp(pic->options[i].name, "samples") == 0)
+			return atof(pic->options[i].value);
+	}
+	return 0;
+}
+
+static void append_interval(struct drawing *d, const char *of, uint64_t weight)
+{
+	uint64_t all = flame_total(d->pic->tree, 0)[0];
+	double n = d->samples;
+	struct interval i = interval_wilson(n * (double)weight / (double)all, n, INTERVAL_95);
+
+	buf_printf(d->out, "%s %.2f to %.2f %%", of, 100 * i.low, 100 * i.high);
+}
+
+/* The intervals of the shares, as in the page. */
+static void append_intervals(struct drawing *d, const uint64_t *self, const uint64_t *total)
+{
+	if (!(d->samples > 0) || !flame_total(d->pic->tree, 0)[0])
+		return;
+	append_interval(d, "\n95 % interval total", total[0]);
+	if (self[0] && self[0] != total[0])
+		append_interval(d, ", self", self[0]);
+}
+
 static void append_change(struct drawing *d, size_t i, const uint64_t *total)
 {
 	static const char *const words[] = { "not significant", "significantly less", "significantly more", "new", "gone" };
@@ -121,6 +153,8 @@ static void append_tooltip(struct drawing *d, size_t i)
 		append_change(d, i, flame_total(pic->tree, i));
 	else
 		append_weights(d, flame_self(pic->tree, i), flame_total(pic->tree, i));
+	if (pic->sides == 1 && i)
+		append_intervals(d, flame_self(pic->tree, i), flame_total(pic->tree, i));
 	if (i && flame_label(pic->tree, i)->kind != KIND_USER)
 		buf_printf(out, "\n%s", kind_name(flame_label(pic->tree, i)->kind));
 	buf_text(out, "</title>");
@@ -504,6 +538,7 @@ bool svg_append(struct buf *out, const struct picture *pic)
 	struct drawing d = {
 		.out = out,
 		.pic = pic,
+		.samples = count_samples(pic),
 		.scale = pic->look.width - 2 * PAD,
 		.least = pic->look.minwidth < 0 ? (pic->look.width - 2 * PAD) * SVG_LEAST : pic->look.minwidth,
 		.colours = calloc(pic->tree->n_labels + 1, sizeof(*d.colours)),
