@@ -30,8 +30,8 @@ struct wait {
 };
 
 /*
- * A call of futex(2) that waits, as the wait begins. In a mutex of glibc, words[0] is the lock and words[2] its
- * owner; common to all is only words[0].
+ * A call of futex(2) that waits, as the wait begins. In a mutex of glibc, words[0] is the lock and words[2]
+ * its owner; common to all is only words[0].
  */
 struct futex {
 	unsigned long long address; /* 0: the thread does not wait for a futex */

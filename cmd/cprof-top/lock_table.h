@@ -1,4 +1,4 @@
-/* The table of --by lock: a line for each lock, and under it the parts of the time that threads waited for it. */
+/* The table of --by lock: a line for each lock, and under it the parts of the time of waiting for it. */
 #ifndef CPROF_TOP_LOCK_TABLE_H
 #define CPROF_TOP_LOCK_TABLE_H
 

@@ -6,7 +6,7 @@
  *	screen_open(&s);		// s.on: standard output is a terminal
  *	...
  *	while ((event = screen_wait(&s, fd)) != SCREEN_INPUT)	// until there is something to read
- *		screen_draw(&s, &text, line, "q quit");		// the size has changed, or keys have come
+ *		screen_draw(&s, &text, line, "q quit");		// a new size, or keys
  *	screen_leave(&s);
  *
  * Between two calls the screen is in its normal mode, so a killed program leaves it in order; see keyboard.h

@@ -44,7 +44,7 @@ struct origins {
 	 */
 	bool threads;
 	enum origin_grain grain; /* set with threads; coarser origins have no thread and CPU, and no process */
-	bool aligned; /* set with threads: slices begin at multiples of their length since 1970 all the same */
+	bool aligned; /* set with threads: slices begin at multiples of their length since 1970 */
 	struct origin_ticks *ticks; /* in the order of the stream; see origins_tick */
 	size_t n_ticks, cap_ticks;
 	struct intern keys; /* number 0 is no origin: folded text has none */

@@ -19,7 +19,7 @@ enum { TREND_INTERVALS = 10000 };
 
 struct trend {
 	uint64_t length;    /* nanoseconds of an interval */
-	uint64_t first;     /* number of the first interval since 1970, or in the capture if that is unknown */
+	uint64_t first;     /* number of the first interval since 1970, or in the capture if unknown */
 	uint64_t intervals;
 	uint64_t *total;    /* weight of all names, by interval */
 	uint64_t *cells;    /* by row and interval; NULL: there are more than TREND_INTERVALS */

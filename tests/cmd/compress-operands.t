@@ -74,7 +74,8 @@ for t in $tools; do
 		head -c $n "a.$t" >cut
 		cprof-dump cut >got.in 2>err
 		[ $? = 3 ] && [ "$(wc -l <err)" = 1 ] || bad="$bad $n"
-		[ $n -lt 6 ] || [ "$(cat err)" = "cprof-dump: cut: the $t file is cut short" ] || bad="$bad $n"
+		[ $n -lt 6 ] || [ "$(cat err)" = "cprof-dump: cut: the $t file is cut short" ] ||
+			bad="$bad $n"
 		n=$((n + 1 + n / 20))
 	done
 	is "$t: cut anywhere, it is one sentence and status 3" "$bad" ""
@@ -135,7 +136,8 @@ case $tools in
 *gzip*)
 	gzip -c a.gzip >twice
 	status "what is compressed twice" 3 cprof-dump twice
-	is "  is decompressed once" "$(cat err)" "cprof-dump: twice: compressed with gzip: decompress it first"
+	is "  is decompressed once" "$(cat err)" \
+		"cprof-dump: twice: compressed with gzip: decompress it first"
 	: | gzip -c >nothing
 	status "nothing, compressed" 3 cprof-fold nothing
 	is "  is empty input" "$(cat err)" "cprof-fold: nothing: empty input, no sample in it"

@@ -104,7 +104,8 @@ like "    and in the table" "$(cat "$tmp/out")" '^no test: B has no samples'
 status "    nor a count" 3 cprof-diff --fail-above 5 "$tmp/zero" "$tmp/a"
 status "  rows for programs likewise" 2 cprof-diff --fail-above 5 -o tsv --match nosuch "$tmp/a" "$tmp/b"
 status "  without a gate it is said alone" 0 cprof-diff --match nosuch "$tmp/a" "$tmp/b"
-like "    in the same words" "$(said)" '0 samples of a are compared: the options exclude all that it has; no name matches'
+like "    in the same words" "$(said)" \
+	'0 samples of a are compared: the options exclude all that it has; no name matches'
 printf 'a;f 1\n' >"$tmp/f"
 status "a gate that can see nothing" 0 cprof-diff --fail-above 5 "$tmp/f" "$tmp/f"
 like "  says so, without a number" "$(said)" '^cprof-diff: --fail-above 5: growth of a function of 1 % cannot be detected; more samples would help$'

@@ -109,7 +109,8 @@ is "locks with their holders" "$(cprof-fold --by lock "$tmp/locks.bin")" \
 mutex 0x7000 of pid 42;held by work;<- work;g;[waking];[running, not sampled] 30000
 mutex 0x7000 of pid 42;held by work;<- work;g;[waking];nap;[sleeping];[timer] 30000'
 cprof-top --by lock "$tmp/locks.bin" >"$tmp/got"
-like "  in a table" "$(cat "$tmp/got")" '^ *60\.00us  66\.7%        1    60\.00us        1  mutex 0x7000 of pid 42$'
+like "  in a table" "$(cat "$tmp/got")" \
+	'^ *60\.00us  66\.7%        1    60\.00us        1  mutex 0x7000 of pid 42$'
 like "  with the holder" "$(cat "$tmp/got")" '^ *100\.0%  held by     work-42/43$'
 like "  the place" "$(cat "$tmp/got")" '^ *100\.0%  wanted in   join$'
 like "  the release" "$(cat "$tmp/got")" '^ *100\.0%  released in g$'

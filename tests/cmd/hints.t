@@ -39,7 +39,8 @@ done
 like "--by comn" "$(said cprof-top --by comn a.folded)" 'did you mean comm\?'
 is "--sort cum" "$(cprof-top --sort cum a.folded)" "$(cprof-top --cum a.folded)"
 is "-s flat" "$(cprof-top -s flat a.folded)" "$(cprof-top a.folded)"
-is "  nothing else" "$(said cprof-top -s name a.folded)" 'cprof-top: invalid --sort "name" (expected flat or cum)'
+is "  nothing else" "$(said cprof-top -s name a.folded)" \
+	'cprof-top: invalid --sort "name" (expected flat or cum)'
 is "--pid NAME" "$(said cprof-top --pid shop a.folded)" \
 	'cprof-top: invalid --pid "shop" (expected numbers; --comm selects by command name)'
 touch x.sym

@@ -33,7 +33,8 @@ cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
 
 # there OPTION...: what cprof-top says after "the table is empty"
 there() {
-	cprof-top "$@" "$tmp/c.bin" 2>&1 >/dev/null | sed 's/.*the table is empty//; s/.*matches the options//'
+	cprof-top "$@" "$tmp/c.bin" 2>&1 >/dev/null |
+		sed 's/.*the table is empty//; s/.*matches the options//'
 }
 is "--comm" "$(there --comm firefx)" \
 	"; recorded commands: firefox (67 %), bash (33 %); did you mean --comm firefox?"

@@ -44,7 +44,8 @@ cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- "$locks" mutex 1 >/dev/null
 cprof-sym "$tmp/raw.bin" 2>/dev/null | cprof-top --by lock -n 1 >"$tmp/got" 2>/dev/null
 sed 's/^/# /' "$tmp/got"
 like "the mutex comes first, with four threads" "$(cat "$tmp/got")" '  4  mutex 0x[0-9a-f]* of pid [0-9]*$'
-like "  they want it in contend, which calls take last" "$(cat "$tmp/got")" '100\.0%  wanted in   (take|contend)$'
+like "  they want it in contend, which calls take last" "$(cat "$tmp/got")" \
+	'100\.0%  wanted in   (take|contend)$'
 like "  release it there" "$(cat "$tmp/got")" 'released in (let_go|contend)$'
 like "  and hold it in turns" "$(cat "$tmp/got")" 'held by     locks-[0-9]*/[0-9]*$'
 cprof-top --by lock -n 1 "$tmp/raw.bin" >"$tmp/raw" 2>/dev/null

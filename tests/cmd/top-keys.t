@@ -3,7 +3,8 @@
 . "$(dirname "$0")/../lib/lib.sh"
 command -v python3 >/dev/null || skip_all "python3 is not here"
 
-# Three processes, two with one name; each has main, alpha and beta. The first window has 18 samples, the second
+# Three processes, two with one name; each has main, alpha and beta. The first window has 18 samples, the
+# second
 # 11, and the third 4.
 samples() {
 	for k in $(seq "$3"); do

@@ -69,7 +69,8 @@ is "rows" "$(rows f=-50%)" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
 	main-42 100000000 32142556 49778243 1 other-9 50000000 0 1920799 0)"
 is "  by a factor" "$(rows f=0.5x)" "$(rows f=-50%)"
 is "  by a pattern" "$(rows 'f*=-50%')" "$(rows f=-50%)"
-like "  without the function" "$(rows f=off)" '^main-42	100000000	6[0-9]{7}	9[0-9]{7}	1$'
+like "  without the function" "$(rows f=off)" \
+	'^main-42	100000000	6[0-9]{7}	9[0-9]{7}	1$'
 is "  by thread" "$(rows f=-50% --by thread | cut -f1 | xargs)" "name main-42/42 work-42/43 other-9/9"
 is "  of one thread" "$(rows f=-50% --by thread --tid 43 | cut -f1 | xargs)" "name work-42/43"
 like "  in JSON" "$(cprof-top -o json --what-if f=-50% -n 1 "$tmp/a.bin")" \

@@ -75,7 +75,7 @@ struct emit {
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
 	struct wait_sites *wait_sites;
 	struct wakers wakers;
-	struct intern said_locks; /* in this segment: process, kind and address; the id is the number plus 1 */
+	struct intern said_locks; /* in this segment: process, kind, address; id: number plus 1 */
 	struct outsiders outsiders;
 	uint64_t origins[FRAME_ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */

@@ -81,7 +81,7 @@ struct proc {
 	uint64_t id;
 	uint64_t cgroup; /* written last */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
-	/* As the process of samples outside of the recording: its thread in the stream, and its names there. */
+	/* As the process of samples outside of the recording: its thread and names in the stream. */
 	struct proc_outside {
 		uint32_t segment;
 		uint64_t process, thread, cgroup;
