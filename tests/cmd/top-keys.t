@@ -4,8 +4,7 @@
 command -v python3 >/dev/null || skip_all "python3 is not here"
 
 # Three processes, two with one name; each has main, alpha and beta. The first window has 18 samples, the
-# second
-# 11, and the third 4.
+# second 11, and the third 4.
 samples() {
 	for k in $(seq "$3"); do
 		echo "sample time=$(($1 + k))000000 event=1 cpu=0 thread=$4 user=$2 kernel=0 weight=10000000"
