@@ -47,6 +47,11 @@ static enum kind kind_of_bracketed(struct slice s)
 	} words[] = {
 		{ "[sleeping]", KIND_SLEEPING }, { "[uninterruptible]", KIND_UNINTERRUPTIBLE },
 		{ "[waiting for a CPU]", KIND_QUEUED },
+		{ "[timer]", KIND_SLEEPING },	{ "[network]", KIND_SLEEPING },
+		{ "[interrupt]", KIND_SLEEPING }, { "[softirq]", KIND_SLEEPING },
+		{ "[idle task]", KIND_SLEEPING }, { "[disk]", KIND_UNINTERRUPTIBLE },
+		{ "[waker not known]", KIND_SLEEPING }, { "[short waits]", KIND_SLEEPING },
+		{ "[not recorded]", KIND_LEFTOUT },	{ "[not started]", KIND_LEFTOUT },
 		{ "[kernel]", KIND_KERNEL },	{ "[kernel.kallsyms]", KIND_KERNEL },  { "[jit]", KIND_JIT },
 		{ "[vdso]", KIND_USER },	{ TRANSFORM_OTHER, KIND_LEFTOUT },	       { SANITIZE_CUT, KIND_LEFTOUT },
 	};
@@ -75,7 +80,8 @@ enum kind kind_of(struct slice name, struct slice *text)
 		return KIND_INTERPRETED;
 	if (kind == KIND_USER && name.p[0] == '[' && name.p[name.n - 1] == ']')
 		return kind_of_bracketed(name);
-	return kind;
+	/* A waker is a thread, not a function. */
+	return kind == KIND_USER && slice_begins(name, "<- ") ? KIND_ROOT : kind;
 }
 
 const char *kind_name(enum kind kind)

@@ -79,6 +79,8 @@ is "  with the number of waits and the longest" "$(cprof-top --by waker -o tsv "
 kworker-9/9	6000	2.25564	2	3000'
 like "  of what waits ended in" "$(cprof-top --blame --comm main "$tmp/a.bin")" '^ *40\.00us .* f$'
 like "a picture" "$(cprof-flame -o svg --blame "$tmp/a.bin")" '&lt;- work'
+unlike "  whose timers and wakers are not functions without a name" \
+	"$(cprof-flame -o svg --blame "$tmp/a.bin")" 'no name'
 
 # The stack of a waker, between it and the time meanwhile
 sed 's/by=task waker=2$/by=task waker=2 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
