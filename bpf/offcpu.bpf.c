@@ -31,8 +31,8 @@
 #include "bpf/offcpu/threads.bpf.h"
 
 /*
- * The stack of the current thread, in parts: the context of a program reaches bpf_get_stack only in the program
- * itself, and the rest is in global functions, so that each is verified once. Returns 0 if the scratch is in use.
+ * The stack of the current thread, in parts: only the program itself can pass its context to bpf_get_stack,
+ * and the rest is in global functions, so that each is verified once. Returns 0 if the scratch is in use.
  */
 WALK_FN int begin_own_stack(unsigned long long key, unsigned long long now, int back)
 {
@@ -227,7 +227,8 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 		t->woken = 0;
 	t->exec = prev->se.sum_exec_runtime;
 	t->left = t->start = now;
-	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && unreported(s) + s->last >= min_ns)) &&
+	return (s->epoch != epoch ||
+		((!exact || t->reason == WAIT_CPU) && unreported(s) + s->last >= min_ns)) &&
 	       begin_own_stack(key, now, STACK_OF_WAIT);
 }
 

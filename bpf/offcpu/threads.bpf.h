@@ -52,7 +52,8 @@ enum {
 	FUTEX = 98,
 #endif
 	EARLY = 200000, /* ns that a waking may come before the thread is seen to leave its CPU */
-	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8,
+	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX +
+		    LANG_FRAMES * 8,
 };
 
 /* The argument that global functions pass on; see walk_maps.bpf.h. */

@@ -55,7 +55,8 @@ void lock_table_text(const struct lock_sums *s, size_t rows, struct buf *out)
 		all += s->locks[i].ns;
 	buf_printf(out, "Locks:      %zu of %zu shown; only long waits, see --off-cpu\n\n", shown(s, rows),
 		   s->n_locks);
-	buf_printf(out, "%10s %6s %8s %10s %8s  %s\n", "waited", "share", "waits", "longest", "threads", "lock");
+	buf_printf(out, "%10s %6s %8s %10s %8s  %s\n", "waited", "share", "waits", "longest", "threads",
+		   "lock");
 	for (size_t i = 0; i < shown(s, rows); i++) {
 		const struct lock_sum *l = &s->locks[i];
 		struct slice name = intern_get(&s->names, l->name);
@@ -63,7 +64,8 @@ void lock_table_text(const struct lock_sums *s, size_t rows, struct buf *out)
 
 		views_time(waited, sizeof(waited), l->ns);
 		views_time(longest, sizeof(longest), l->longest);
-		buf_printf(out, "%10s %5.1f%% %8" PRIu64 " %10s %8zu  ", waited, percent(l->ns, all), l->waits,
+		buf_printf(out, "%10s %5.1f%% %8" PRIu64 " %10s %8zu  ", waited, percent(l->ns, all),
+			   l->waits,
 			   longest, l->counts[LOCK_WAITER]);
 		buf_bytes(out, name.p, name.n);
 		buf_byte(out, '\n');
@@ -83,7 +85,8 @@ void lock_table_tsv(const struct lock_sums *s, size_t rows, struct buf *out)
 
 			buf_bytes(out, lock.p, lock.n);
 			buf_printf(out, "\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\t",
-				   lock_kind_name(l->kind), l->waits, l->ns, l->longest, words[s->parts[j].kind]);
+				   lock_kind_name(l->kind), l->waits, l->ns, l->longest,
+				   words[s->parts[j].kind]);
 			buf_bytes(out, name.p, name.n);
 			buf_printf(out, "\t%" PRIu64 "\n", s->parts[j].ns);
 		}

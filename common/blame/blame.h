@@ -10,8 +10,8 @@
  * wall: a wait of a thread is divided, and nothing else. The result is in the profile after blame_finish.
  *
  * With wakers in place of chains, the only frame is the end of the long wait: a thread, "[timer]" and so on.
- * With locks, the long waits for a futex are below frames for the lock and its holder. With view.locks they are
- * counted there as well (lock_sums.h).
+ * With locks, the long waits for a futex are below frames for the lock and its holder. With view.locks they
+ * are counted there as well (lock_sums.h).
  *
  * With culprits, the stacks are those of samples of the threads that had the CPU while a waiting thread was
  * in its queue (culprits.h), under the view's keys. All other time is left out then.

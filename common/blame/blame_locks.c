@@ -5,12 +5,13 @@
 #include "common/base/array.h"
 #include "common/blame/lock_sums.h"
 
-void blame_locks_note(struct blame *b, struct blame_span *span, const struct record_woken *r, uint32_t holder)
+void blame_locks_note(struct blame *b, struct blame_span *span, const struct record_woken *r,
+		      uint32_t holder)
 {
 	const struct capture *c = &b->gather.capture;
 	const struct capture_lock *lock = &c->locks[r->lock];
 	bool join = lock->kind == LOCK_JOIN;
-	/* Each thread that is joined has a futex of its own, in its stack: those of a process count as one. */
+	/* Each joined thread has a futex of its own, in its stack: those of a process count as one. */
 	uint64_t identity[5] = { b->captures, c->processes[lock->process].pid, lock->kind,
 				 join ? 0 : lock->address, holder };
 	uint32_t at;
@@ -64,10 +65,12 @@ struct slice blame_locks_name(struct blame *b, uint32_t pair)
 static bool is_lock_call(struct slice name)
 {
 	static const char *const begins[] = {
-		"pthread_",   "__pthread_",  "___pthread_",  "__GI_",     "__lll_",	 "lll_",    "___lll_",
+		"pthread_",   "__pthread_",  "___pthread_",  "__GI_",     "__lll_",	 "lll_",
+		"___lll_",
 		"futex_",     "__futex_",    "do_futex_",    "sem_",	  "__sem_",	 "__new_sem_",
 		"syscall",    "std::mutex",  "std::__1::",   "uv_mutex_", "uv_cond_", "uv_sem_", "__gthread_",
-		"std::lock_", "std::unique", "std::thread::join", "std::condition_variable", "[libc", "[libpthread", "[sleeping]",
+		"std::lock_", "std::unique", "std::thread::join", "std::condition_variable",
+		"[libc",      "[libpthread", "[sleeping]",
 	};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
@@ -80,7 +83,8 @@ static bool is_lock_call(struct slice name)
 static bool is_kernel_entry(struct slice name)
 {
 	return slice_begins(name, "entry_SYSCALL") || slice_is(name, "do_syscall_64") ||
-	       slice_begins(name, "el0t_64_sync") || slice_is(name, "el0_svc") || slice_is(name, "x64_sys_call");
+	       slice_begins(name, "el0t_64_sync") || slice_is(name, "el0_svc") ||
+	       slice_is(name, "x64_sys_call");
 }
 
 struct slice blame_locks_site(const struct blame *b, uint32_t node)
@@ -111,11 +115,13 @@ void blame_locks_sum(struct blame *b)
 		if (!s->pair)
 			continue;
 		identity_of(b, s->pair - 1, identity);
-		lock = lock_sums_wait(sums, blame_locks_name(b, s->pair - 1), (enum lock_kind)identity[KIND], ns);
+		lock = lock_sums_wait(sums, blame_locks_name(b, s->pair - 1), (enum lock_kind)identity[KIND],
+				      ns);
 		if (identity[HOLDER] != CHAIN_NO_THREAD)
 			lock_sums_part(sums, lock, LOCK_HOLDER,
 				       profile_text(&b->wall, b->threads[identity[HOLDER]].label), ns);
-		lock_sums_part(sums, lock, LOCK_WAITER, profile_text(&b->wall, b->threads[s->wait.thread].label), ns);
+		lock_sums_part(sums, lock, LOCK_WAITER, profile_text(&b->wall, b->threads[s->wait.thread].label),
+			       ns);
 		lock_sums_part(sums, lock, LOCK_SITE, blame_locks_site(b, s->wait.place), ns);
 		if (s->wait.waking)
 			lock_sums_part(sums, lock, LOCK_RELEASE, blame_locks_site(b, s->wait.waking), ns);

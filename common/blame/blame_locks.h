@@ -5,7 +5,8 @@
 #include "common/blame/blame.h"
 
 /* Notes the lock of a wait that is to be explained. holder: CHAIN_NO_THREAD if unknown. */
-void blame_locks_note(struct blame *b, struct blame_span *span, const struct record_woken *r, uint32_t holder);
+void blame_locks_note(struct blame *b, struct blame_span *span, const struct record_woken *r,
+		      uint32_t holder);
 /* Explains the waits for locks, each below its lock and holder, which are the places of the chain's roots. */
 void blame_locks_explain(struct blame *b);
 /* Returns the thread that held the lock of a pair, or CHAIN_NO_THREAD. */

@@ -83,14 +83,16 @@ unlike "  whose timers and wakers are not functions without a name" \
 	"$(cprof-flame -o svg --blame "$tmp/a.bin")" 'no name'
 
 # The stack of a waker, between it and the time meanwhile
-sed 's/by=task waker=2$/by=task waker=2 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+sed 's/by=task waker=2$/by=task waker=2 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" |
+	cprof-dump -r >"$tmp/b.bin"
 is "the waker's stack" "$(cprof-fold --blame --comm main "$tmp/b.bin" | grep waking)" \
 'main;join;[sleeping];<- work;g;[waking];f 40000
 main;join;[sleeping];<- work;g;[waking];g 20000
 main;join;[sleeping];<- work;g;[waking];nap;[sleeping];[timer] 30000
 main;join;[sleeping];<- work;g;[waking];nap;[waiting for a CPU] 10000'
 is "  and the same sum" "$(cprof-fold --blame "$tmp/b.bin" | sum)" "$(cprof-fold --wall "$tmp/a.bin" | sum)"
-sed 's/by=task waker=3$/by=task waker=3 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+sed 's/by=task waker=3$/by=task waker=3 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" |
+	cprof-dump -r >"$tmp/b.bin"
 status "  not one of another process" 3 cprof-fold --blame "$tmp/b.bin"
 
 # Locks: main waits for a mutex that work holds, and work for a futex.

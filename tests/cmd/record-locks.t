@@ -18,7 +18,8 @@ waits() {
 		$1 == "thread" { tid[f["id"]] = f["tid"] }
 		$1 == "lock" { kind[f["id"]] = f["kind"] }
 		$1 == "woken" && f["lock"] + 0 {
-			printf "%.0f %s %d\n", f["time"] - f["queued"] - f["slept"], kind[f["lock"]], tid[f["owner"]]
+			start = f["time"] - f["queued"] - f["slept"]
+			printf "%.0f %s %d\n", start, kind[f["lock"]], tid[f["owner"]]
 		}'
 }
 # judge: of the waits that began while a thread surely held the lock, prints the right ones and all
