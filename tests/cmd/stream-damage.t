@@ -38,8 +38,9 @@ printf 'segment major=2 minor=0 least=2\nend time=0 reason=closed samples=0\n' |
 refused "a newer major version" "requires a reader of version 2, this one has version 1" <"$tmp/in"
 printf 'segment major=9 minor=0 least=1\nend time=0 reason=closed samples=0\n' | cprof-dump -r >"$tmp/in"
 status "a newer writer that asks for no newer reader" 0 cprof-dump "$tmp/in"
-status "a folder: the system failed" 1 cprof-dump /
-like "  in a sentence" "$(cat "$tmp/err")" '^cprof-dump: /: cannot read at byte 0: Is a directory$'
+mkdir "$tmp/folder"
+status "a folder without captures" 3 cprof-dump "$tmp/folder"
+is "  in a sentence" "$(cat "$tmp/err")" "cprof-dump: $tmp/folder: cannot find a capture in it"
 status "a file that is not there" 1 cprof-dump "$tmp/none"
 
 # damaged DESCRIPTION WANT BLOCK...: reads these blocks in this order; checks the sentence, and leaves
