@@ -136,7 +136,7 @@ cprof-record -q --lang none -F 999 -o "$tmp/none.bin" -- "$python" "$tmp/short.p
 is "--lang none has none" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
 cprof-record -q --lang perl,ruby -F 999 -o "$tmp/none.bin" -- "$python" "$tmp/short.py" 0.03
 is "  nor has a list of others" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
-status "an unknown language is refused" 2 cprof-record --lang cobol true
+status "an unknown language is refused" 2 cprof-record --lang cobol -- true
 like "  by name" "$(cat "$tmp/err")" 'invalid --lang "cobol"'
 
 cat >"$tmp/wait.py" <<'END'
