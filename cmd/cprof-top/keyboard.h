@@ -26,8 +26,8 @@ enum keyboard_key {
 };
 
 /*
- * Opens the terminal for keys, if it shows this program: not in the background, and standard input is
- * something else if takes_input. Returns the descriptor, which never blocks, or -1.
+ * Opens the terminal for keys if this program is in the foreground. takes_input: the program reads data from
+ * standard input, which must not be the terminal then. Returns the descriptor, which never blocks, or -1.
  */
 int keyboard_open(bool takes_input);
 /* Returns the next key: a byte, or one of enum keyboard_key. KEY_NONE: no more for now. */

@@ -7,7 +7,7 @@
  *
  * Call the functions as those of gather.h. The view's filters by process, thread, group and label choose the
  * waiting threads, not their wakers. All weights are nanoseconds. The sum is exactly that of the view with
- * wall: a wait of a thread is divided, and nothing else. The result is in the profile after blame_finish.
+ * wall, because waits are only divided. The result is in the profile after blame_finish.
  *
  * With wakers in place of chains, the only frame is the end of the long wait: a thread, "[timer]" and so on.
  * With locks, the long waits for a futex are below frames for the lock and its holder. With view.locks they

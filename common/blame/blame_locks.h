@@ -7,7 +7,7 @@
 /* Notes the lock of a wait that is to be explained. holder: CHAIN_NO_THREAD if unknown. */
 void blame_locks_note(struct blame *b, struct blame_span *span, const struct record_woken *r,
 		      uint32_t holder);
-/* Explains the waits for locks, each below its lock and holder, which are the places of the chain's roots. */
+/* Explains each wait for a lock in the chains. The place of its root is the pair of lock and holder. */
 void blame_locks_explain(struct blame *b);
 /* Returns the thread that held the lock of a pair, or CHAIN_NO_THREAD. */
 uint32_t blame_locks_holder(const struct blame *b, uint32_t pair);

@@ -20,9 +20,9 @@
  * The ns of the links below a root add up to exactly the time explained there. Threads and places are numbers
  * of the caller's. Times are nanoseconds of one clock.
  *
- * There are no loops: a waker runs when it wakes, so its own wait ended before the wait that it ends, and the
- * ends of the waits along a chain fall strictly. Only clocks of two CPUs that differ could break that;
- * CHAIN_DEPTH bounds it, and the time is CHAIN_TOO_DEEP's then.
+ * There are no loops: a waker runs when it wakes, so each wait of a chain ends before the one above it. Only
+ * CPUs whose clocks differ could break this. A chain is therefore cut at CHAIN_DEPTH, and the remaining time
+ * goes to CHAIN_TOO_DEEP.
  *
  * It is time, not cause: in that time a waker may have done other things, for other threads.
  */
@@ -43,7 +43,7 @@ struct chain_wait {
 	uint8_t by;		/* enum woken_by */
 };
 
-/* A sample of CPU time, or a sum of short waits. Its weight, in ns, is of the time up to its own. */
+/* A sample of CPU time, or a sum of short waits. Its weight, in ns, covers the time that ends at its own. */
 struct chain_part {
 	uint64_t time, weight;
 	uint32_t thread, place;
@@ -55,8 +55,8 @@ enum chain_kind {
 	CHAIN_WAKER,	    /* thread: it ended the wait above; below are its waits and work meanwhile */
 	CHAIN_WAKING,	    /* place: its stack as it ended the wait above */
 	CHAIN_SITE,	    /* place: it slept there itself */
-	CHAIN_RAN,	    /* thread: it ran, or waited shortly; its own ns ran without a sample */
-	CHAIN_PART,	    /* place: of that, a sample */
+	CHAIN_RAN,	    /* thread: it ran, or had short waits; its own ns are running time without a sample */
+	CHAIN_PART,	    /* place: the part of CHAIN_RAN that a sample stands for */
 	CHAIN_SHORT,	    /* place: of that, short waits */
 	CHAIN_QUEUE,	    /* place: it was queued */
 	CHAIN_BY,	    /* enum woken_by: what else ended the wait above */

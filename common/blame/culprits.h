@@ -1,7 +1,8 @@
 /*
  * The threads that had the CPU while another one was in the queue for it, by the samples on that CPU in that
- * time. A time in the queue is often shorter than the time between two samples, so the samples of all times
- * of a thread are taken together, and share the thread's time in the queue.
+ * time. A time in the queue is often shorter than the time between two samples, so all samples in
+ * any of a thread's times in the queue are pooled, and the thread's total time in the queue is divided among
+ * them.
  *
  *	struct culprits c = { 0 };
  *
@@ -13,8 +14,8 @@
  *	culprits_release(&c);
  *
  * The ns found for a thread add up to exactly its time in the queue. Threads and culprits are numbers of the
- * caller's. If the samples stand for less time than the thread was queued, by more than
- * chance explains, the rest is nobody's: the CPU was idle, or its samples were lost or left out.
+ * caller's. If the samples stand for less time than the thread was queued, by more than chance
+ * explains, the rest is nobody's: the CPU was idle, or its samples were lost or left out.
  */
 #ifndef CPROF_BLAME_CULPRITS_H
 #define CPROF_BLAME_CULPRITS_H
@@ -27,7 +28,7 @@ enum { CULPRITS_NOBODY = UINT32_MAX }; /* there are no samples of that time */
 
 struct culprits {
 	struct culprit_sample {
-		uint64_t time, weight; /* ns; the weight is of the time up to its own */
+		uint64_t time, weight; /* ns; the weight covers the time that ends at its own */
 		uint32_t cpu, thread, who;
 	} * samples;
 	size_t n_samples, cap_samples;
@@ -42,7 +43,7 @@ struct culprits {
 		uint32_t thread, who;
 	} * found; /* by thread, then by who */
 	size_t n_found, cap_found;
-	double hits; /* samples of equal weight that would estimate the shares as well */
+	double hits; /* the number of samples of equal weight that would estimate the shares as precisely */
 	bool failed; /* out of memory */
 };
 

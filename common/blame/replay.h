@@ -12,21 +12,22 @@
  * The chains do not have all that decides, so two runs give bounds:
  *
  *	                  REPLAY_LEAST                    REPLAY_MOST
- *	woken by thread   and both meet: the waker does   not before the waker gets there
- *	                  not go on before the sleeper
- *	                  has come
- *	timer, network    at the same time                after the same time
+ *	woken by thread   when the waker gets there,      when the waker gets there, which
+ *	                  which waits for the sleeper     never waits
+ *	                  if it comes first
+ *	timer, network    at the same moment              after a sleep of the same length
  *	unknown           at the same time                earlier by what any thread has saved
  *	queue for a CPU   as long                         shorter by the function's runs on that CPU; if it
  *	                                                  was preempted, by the function's share of its runs
  *	short waits       as long                         none, up to what the function saves in all;
  *	                                                  those for a CPU and for timers as above
- *	new thread        by the thread that had saved    by the one that had saved the most
- *	                  the least and may have made it
+ *	new thread        begins earlier by the smallest  by the largest of them
+ *	                  saving of the threads that may
+ *	                  have created it
  *
  * A disk takes as long as before in both, and so does a sleep if its wait site tells that it begins anew. A
- * wait that did not happen, because a lock was free, is not made up. The end of a wait is unknown only if no
- * wait of the thread at that wait site has a known one.
+ * wait that did not happen, because a lock was free, is not made up. If it is unknown what ended a wait,
+ * another wait of the thread at that wait site tells. It stays unknown only if none does.
  *
  * The share of a function is that of a gap between long waits if the gap has many samples. Otherwise it is
  * that of all gaps of the thread between the same two wait sites. The function's place in the gap is taken

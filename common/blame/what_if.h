@@ -9,8 +9,8 @@
  *		...w.rows[i].least to w.rows[i].most ns of w.rows[i].wall would be saved...
  *	what_if_release(&w);
  *
- * The bounds are those of replay.h, widened by the error of sampling: 95 % for the number of the function's
- * samples, as a Poisson variable, that the time saved is made of.
+ * The bounds are those of replay.h, widened by the sampling error. The time saved comes from a number of the
+ * function's samples; the 95 % interval of that Poisson count is used.
  */
 #ifndef CPROF_BLAME_WHAT_IF_H
 #define CPROF_BLAME_WHAT_IF_H

@@ -26,7 +26,7 @@ struct trend {
 };
 
 /*
- * length: also that of the profile's moments, whose slices are aligned. labels: the names, one a row. cum: the
+ * length: of an interval. The profile's moments have it too, and are aligned to multiples of it. labels: the names, one a row. cum: the
  * weight of stacks that contain the name, as table_view.h has it; otherwise of those that end in it. Returns
  * false if out of memory; the object can be released even then.
  */

@@ -42,9 +42,7 @@ enum status operand_check(int fd);
 enum status operand_close(int fd);
 /* Closes the descriptor without a check, to open the operand again. */
 void operand_drop(int fd);
-/*
- * Closes fd, which another process reads by now. Its output is read from to, which takes the place of fd.
- */
+/* Closes fd, which another process now reads. The output of that process, to, takes the place of fd. */
 void operand_pass(int fd, int to);
 
 /*
