@@ -124,9 +124,7 @@ static bool wants_names(const struct filters *f)
 {
 	const struct transform *t = &f->shape;
 
-	return t->match || t->focus || t->exclude || t->base || f->view.whole ||
-	       f->view.blame == BLAME_LOCKS || view_has_key(&f->view, BY_SYSCALL) ||
-	       (view_frame_keys(&f->view) & ~(1u << BY_MODULE | 1u << BY_LANGUAGE));
+	return t->match || t->focus || t->exclude || t->base || view_names_functions(&f->view);
 }
 
 int naming_open(struct naming *n, const struct filters *f, const char *path)

@@ -177,6 +177,13 @@ static inline size_t view_roots(const struct view *v)
 	return n;
 }
 
+/* Returns whether names of functions are shown. */
+static inline bool view_names_functions(const struct view *v)
+{
+	return v->whole || v->blame == BLAME_LOCKS || view_has_key(v, BY_SYSCALL) ||
+	       (view_frame_keys(v) & ~(1u << BY_MODULE | 1u << BY_LANGUAGE));
+}
+
 /* Returns whether the command and its frames are in the stacks. */
 static inline bool view_shows_frames(const struct view *v)
 {

@@ -10,6 +10,10 @@ cprof-dump raw.bin | sed -E 's/^(meta key="(machine|boot)-id" value=").*/\10"/' 
 advice() { echo "$1: $2: no names: run cprof-sym"; }
 note() { echo "$1: $2: no names: read through cprof-sym (--no-names prevents it)"; }
 
+cprof-top --by process -n 0 raw.bin >out 2>err
+like "a view of processes needs no names, and misses none" "$(cat out)" ' of [0-9]+ CPUs: [0-9.]+ user'
+unlike "  in its summary" "$(cat out)" 'unnamed'
+is "  and looks none up" "$(cat err)" ""
 for view in "cprof-top -n 0" cprof-fold "cprof-flame -o svg"; do
 	name=${view%% *}
 	$view named.bin >want 2>err

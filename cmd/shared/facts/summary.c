@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
@@ -56,6 +57,16 @@ static void print_running(struct shares *s, const uint64_t *doing)
 	}
 }
 
+/* Code without names is not unnamed if it was only not looked up, because the view shows no functions. */
+static void doing_shown(const struct loaded *l, const struct view *v, uint64_t doing[DOINGS])
+{
+	memcpy(doing, l->sums.doing, sizeof(l->sums.doing));
+	if (l->sums.symbols || view_names_functions(v))
+		return;
+	doing[DOING_USER] += doing[DOING_UNNAMED];
+	doing[DOING_UNNAMED] = 0;
+}
+
 static uint64_t sum_doing(const uint64_t *doing, enum gather_doing from, enum gather_doing to)
 {
 	uint64_t sum = 0;
@@ -93,8 +104,9 @@ static bool covers_ledger(const struct loaded *l, const struct view *v)
 	       l->totals.samples && l->sums.samples == samples_ticks(&l->totals);
 }
 
-static void print_cpus(struct buf *out, const struct loaded *l)
+static void print_cpus(struct buf *out, const struct loaded *l, const struct view *v)
 {
+	uint64_t doing[DOINGS];
 	const uint64_t *outcomes = l->totals.outcomes;
 	const struct about_fact *cpus = &l->about.cpus;
 	uint64_t total = sum_doing(l->sums.doing, DOING_USER, DOINGS);
@@ -107,7 +119,8 @@ static void print_cpus(struct buf *out, const struct loaded *l)
 	else
 		buf_printf(out, "CPUs %.*f %% busy: ", s.places, percent);
 	s.bare = true;
-	print_running(&s, l->sums.doing);
+	doing_shown(l, v, doing);
+	print_running(&s, doing);
 }
 
 /* "114 of 3,981 samples", "5.23 s", "12,400 events" */
@@ -134,15 +147,17 @@ static void print_selected(struct buf *out, const struct loaded *l, const struct
 {
 	uint64_t total = sum_doing(l->sums.doing, DOING_USER, DOINGS);
 	struct shares s = shares_begin(out, 100, total);
+	uint64_t doing[DOINGS];
 
 	print_total(out, l, v, total);
 	if (!total)
 		return;
 	buf_text(out, ": ");
-	if (sum_doing(l->sums.doing, DOING_SLEEPING, DOINGS))
-		print_wall(out, l->sums.doing, total);
+	doing_shown(l, v, doing);
+	if (sum_doing(doing, DOING_SLEEPING, DOINGS))
+		print_wall(out, doing, total);
 	else
-		print_running(&s, l->sums.doing);
+		print_running(&s, doing);
 }
 
 static void print_lost(struct buf *out, const struct capture_totals *t)
@@ -184,7 +199,7 @@ void summary_append(struct buf *out, const struct loaded *l, const struct view *
 			   v->weight == WEIGHT_NS ? "ns" : "samples");
 	} else {
 		if (covers_ledger(l, v))
-			print_cpus(out, l);
+			print_cpus(out, l, v);
 		else
 			print_selected(out, l, v);
 		print_lost(out, &l->totals);

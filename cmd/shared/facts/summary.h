@@ -8,7 +8,8 @@
  *	// "108 s: 34 % running (24 user, 8 kernel, 2 unnamed), 60 sleeping, 6 for a CPU; 0 lost", with --wall
  *
  * User, kernel and unnamed say in which code samples were taken: named code of one of the two, or code of
- * either without a name. Percentages are rounded so that the parts add up.
+ * either without a name. In a view without names of functions, code of a capture that was not symbolized is
+ * user code. Percentages are rounded so that the parts add up.
  */
 #ifndef CPROF_CMD_SUMMARY_H
 #define CPROF_CMD_SUMMARY_H
