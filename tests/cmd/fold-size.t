@@ -59,8 +59,9 @@ cprof-fold --sorted "$tmp"/reduced.* >"$tmp/got"
 same "  as combiner and reducer, of which one has nothing to do" "$tmp/want" "$tmp/got"
 is "  a tab stands before the count, and is taken" "$(printf 'a;b c 7\t5\na;b c 7\t6\n' | cprof-fold -T | tr '\t' '#')" "a;b c 7#11"
 status "  nothing is no error" 0 cprof-fold --sorted /dev/null
-status "  a directory among the operands" 1 cprof-fold --sorted "$tmp/want" "$tmp"
-is "    is named" "$(cat "$tmp/err")" "cprof-fold: $tmp: Is a directory"
+mkdir "$tmp/empty"
+status "  an empty directory among the operands" 3 cprof-fold --sorted "$tmp/want" "$tmp/empty"
+is "    is named" "$(cat "$tmp/err")" "cprof-fold: $tmp/empty: cannot find a capture in it"
 cprof-dump -r "$tests/fuzz/corpus/profile-inlined" >"$tmp/capture"
 status "  a capture" 2 cprof-fold --sorted "$tmp/capture"
 like "    is told to be one" "$(cat "$tmp/err")" '--sorted requires folded text, not a capture: fold it first$'

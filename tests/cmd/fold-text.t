@@ -54,7 +54,8 @@ for n in 1.5x x.1 - 1e3; do like "no count: $n" "$(printf 'a;b %s\n' $n | cprof-
 like "  and one sentence" "$(cat "$tmp/err")" 'line 1: no count after the last space; this is not folded text$'
 status "a missing file is status 1" 1 cprof-fold "$tmp/missing"
 like "  with its name" "$(cat "$tmp/err")" '/missing: No such file'
-status "a directory is status 1" 1 cprof-fold "$tmp"
+mkdir "$tmp/empty"
+status "a directory without captures is status 3" 3 cprof-fold "$tmp/empty"
 
 # Names that would break a consumer are replaced, never dropped, and equal ones still merge.
 printf 'a;sp ace;caf\303\251;x 1\na;b\001d;\377\376;x 2\na;;x 3\n;a 4\na;  b ;c 5\na;tab\there 6\na;c1\302\205;\342\200\250;\357\277\277 7\na;\355\240\200;\300\200;\364\220\200\200 8\n' >"$tmp/hostile"

@@ -85,7 +85,8 @@ is ".debug_info says that it has a terabyte" "$(warned) $(named)" \
 
 # If libelf supports zstd, other bytes are damage.
 reason="compressed with zstd, which this build's libelf does not support"
-ldd "$(command -v cprof-sym)" | grep -q libzstd && reason=damaged
+libelf=$(ldd "$(command -v cprof-sym)" | sed -n 's/.*libelf.* => \([^ ]*\) .*/\1/p')
+ldd "$libelf" | grep -q libzstd && reason=damaged
 spoil zlib.so zstd .debug_info .debug_line .debug_str
 sym -i -l
 is "sections say that they are zstd" "$(warned) $(named)" \
