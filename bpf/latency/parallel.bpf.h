@@ -13,6 +13,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/walk_maps.bpf.h"
+
 /* Set before loading; the offsets are in bytes. */
 const volatile unsigned int parallel_cpus = 0;
 const volatile unsigned int parallel_each = 1; /* only each such sample of a CPU is counted at */
