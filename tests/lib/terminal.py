@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -80,6 +81,8 @@ class Terminal:
                 os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), 1)
             os.close(inner)
             os.close(self.pipe)
+            for ignored in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:  # by nohup, or a shell's "&"
+                signal.signal(ignored, signal.SIG_DFL)
             os.environ.update({"TERM": "xterm", **(env or {})})
             os.execvp(command[0], command)
         os.close(inner)
