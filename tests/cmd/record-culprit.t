@@ -75,7 +75,11 @@ at() {
 }
 window="--from $(at 500) --to $(at 1000)"
 cprof-sym $window "$tmp/p.bin" >"$tmp/cut.bin" 2>/dev/null
-is "a window has its part of them" "$(cprof-fold --by culprit $window "$tmp/cut.bin" | cksum)" \
-	"$(cprof-fold --by culprit $window "$tmp/p.bin" 2>/dev/null | cksum)"
+# The first sample after the window, which is cut off, stands for time in it: only the sums are the same.
+in_queue() {
+	cprof-fold --by culprit $window "$1" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'
+}
+is "a window has its part of them" "$(in_queue "$tmp/cut.bin")" "$(in_queue "$tmp/p.bin")"
+like "  by name" "$(cprof-fold --by culprit $window "$tmp/cut.bin")" '^hog1-[0-9/]+ [0-9]+$'
 ok "  and no more" test "$(cprof-dump "$tmp/cut.bin" | grep -c '^outside')" -lt $((n * 2 / 3))
 done_testing

@@ -45,8 +45,11 @@ f=$tmp/all.folded
 start='(_*clone3*;start_thread|start_thread|\[libc[^;]*);.*;JavaCalls::call_virtual' # or without symbols
 like "a thread begins in native code and in Thread.run" "$(grep -m 1 '^recursion;.*descend' "$f")" \
 	"^recursion;$start;.*;java\.lang\.Thread\.run;.*Known\.repeat;"
-is "recursion has each of its frames" \
-	"$(grep '^recursion;.*descend;Known.spin ' "$f" | head -n 1 | grep -o 'Known.descend;' | wc -l)" 61
+# A sample between the instructions that set up a frame can have it twice.
+grep '^recursion;.*descend;Known.spin ' "$f" |
+	awk '{ n = gsub(/Known.descend;/, ""); s[n] += $NF } END { for (n in s) print n, s[n] }' >"$tmp/depths"
+ok "recursion has each of its frames ($(tr '\n' ',' <"$tmp/depths"))" \
+	awk '{ all += $2; if ($1 == 61) right = $2 } END { exit !(right && right >= 0.95 * all) }' "$tmp/depths"
 is "lambdas have a name that the next run has too" \
 	"$(grep '^lambdas;' "$f" | grep -o 'Known\.lambda;[^;]*;' | sort -u)" \
 	'Known.lambda;Known$$Lambda.applyAsInt;'
