@@ -163,6 +163,8 @@ static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct 
 #if defined(__TARGET_ARCH_x86)
 	if (want_user && by_table)
 		take_by_table(ctx, s, apart);
+#else
+	(void)apart; /* there is no walk by tables */
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
