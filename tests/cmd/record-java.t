@@ -50,8 +50,9 @@ grep '^recursion;.*descend;Known.spin ' "$f" |
 	awk '{ n = gsub(/Known.descend;/, ""); s[n] += $NF } END { for (n in s) print n, s[n] }' >"$tmp/depths"
 ok "recursion has each of its frames ($(tr '\n' ',' <"$tmp/depths"))" \
 	awk '{ all += $2; if ($1 == 61) right = $2 } END { exit !(right && right >= 0.95 * all) }' "$tmp/depths"
+# The first calls are in the JVM's stubs that look the method up.
 is "lambdas have a name that the next run has too" \
-	"$(grep '^lambdas;' "$f" | grep -o 'Known\.lambda;[^;]*;' | sort -u)" \
+	"$(grep '^lambdas;' "$f" | grep -o 'Known\.lambda;[A-Z][^;]*;' | sort -u)" \
 	'Known.lambda;Known$$Lambda.applyAsInt;'
 like "an inherited method is that of its class" "$(grep -m 1 'Known\.area;' "$f")" \
 	'Known\.interfaces;Known\.area;Known\$(Square|Circle|Line|Point)\.area'
