@@ -541,4 +541,24 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 	return 1;
 }
 
+/*
+ * Defines LANGUAGE_steps, which goes up to `most` frames on. A call and its return cost about as much as the
+ * rest of a step.
+ */
+#define LANG_STEPS(language, most)                                             \
+	WALK_FN int language##_steps(__u32 unused)                             \
+	{                                                                      \
+		struct lang_walk *l = lang_walk_state();                       \
+		const struct lang_image *im;                                   \
+		int is = LANG_STEP_ON;                                         \
+                                                                               \
+		if (!l || unused)                                              \
+			return LANG_STEP_END;                                  \
+		im = lang_image_of(l);                                         \
+		_Pragma("clang loop unroll(disable)")                          \
+		for (int i = 0; im && i < (most) && is == LANG_STEP_ON; i++)   \
+			is = language##_step(l, im);                           \
+		return im ? is : LANG_STEP_END;                                \
+	}
+
 #endif

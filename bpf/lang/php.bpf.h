@@ -371,21 +371,7 @@ static __always_inline int php_step(struct lang_walk *l, const struct lang_image
 	return is | more | (previous ? LANG_STEP_ON : LANG_STEP_END);
 }
 
-/* Goes some frames on: see python_steps. */
-WALK_FN int php_steps(__u32 unused)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	int is = LANG_STEP_ON;
-
-	if (!l || unused)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-#pragma clang loop unroll(disable)
-	for (int i = 0; im && i < PHP_STEPS && is == LANG_STEP_ON; i++)
-		is = php_step(l, im);
-	return im ? is : LANG_STEP_END;
-}
+LANG_STEPS(php, PHP_STEPS)
 
 /* Appends what the last step has left. Returns false if there is no room. */
 WALK_FN int php_finish_step(__u32 is)

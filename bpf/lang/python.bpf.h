@@ -138,21 +138,7 @@ static __always_inline int python_step(struct lang_walk *l, const struct lang_im
 	return l->at ? LANG_STEP_ON : LANG_STEP_END;
 }
 
-/* Goes some frames on. A call and its return cost about as much as the rest of a step. */
-WALK_FN int python_steps(__u32 unused)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	int is = LANG_STEP_ON;
-
-	if (!l || unused)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-#pragma clang loop unroll(disable)
-	for (int i = 0; im && i < PY_STEPS && is == LANG_STEP_ON; i++)
-		is = python_step(l, im);
-	return im ? is : LANG_STEP_END;
-}
+LANG_STEPS(python, PY_STEPS)
 
 WALK_FN int python_rounds(__u32 unused)
 {

@@ -194,21 +194,7 @@ static __always_inline int ruby_step(struct lang_walk *l, const struct lang_imag
 	return is | (l->at < l->words[RB_LIMIT] ? LANG_STEP_ON : LANG_STEP_END);
 }
 
-/* Goes some frames on: see python_steps. */
-WALK_FN int ruby_steps(__u32 unused)
-{
-	struct lang_walk *l = lang_walk_state();
-	const struct lang_image *im;
-	int is = LANG_STEP_ON;
-
-	if (!l || unused)
-		return LANG_STEP_END;
-	im = lang_image_of(l);
-#pragma clang loop unroll(disable)
-	for (int i = 0; im && i < RB_STEPS && is == LANG_STEP_ON; i++)
-		is = ruby_step(l, im);
-	return im ? is : LANG_STEP_END;
-}
+LANG_STEPS(ruby, RB_STEPS)
 
 WALK_FN int ruby_rounds(__u32 unused)
 {
