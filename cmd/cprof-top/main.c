@@ -355,6 +355,18 @@ static void print_what_if(struct settings *s, const struct loaded *l, enum statu
 	cli_stdout_done();
 }
 
+/* Checks the options together, and derives settings from them. */
+static void settle_options(struct settings *s, struct filters *f)
+{
+	f->joined = s->views.shape == SHAPE_TABLE || s->views.shape == SHAPE_TREND;
+	f->tells_modules = true;
+	filters_check(f);
+	check_top(s, f);
+	f->cpu_beside = s->views.cpu = f->view.latency && !s->seconds && s->views.shape == SHAPE_TABLE;
+	s->what_if.by_thread = f->view.n_keys && f->view.keys[0].by == BY_THREAD;
+	s->brief.budget = s->brief.budget ? s->brief.budget : BRIEF_BUDGET;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
@@ -375,14 +387,8 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}
-	f.joined = s.views.shape == SHAPE_TABLE || s.views.shape == SHAPE_TREND;
-	f.tells_modules = true;
-	filters_check(&f);
-	check_top(&s, &f);
-	f.cpu_beside = s.views.cpu = f.view.latency && !s.seconds && s.views.shape == SHAPE_TABLE;
+	settle_options(&s, &f);
 	result_open(argv + optind);
-	s.what_if.by_thread = f.view.n_keys && f.view.keys[0].by == BY_THREAD;
-	s.brief.budget = s.brief.budget ? s.brief.budget : BRIEF_BUDGET;
 	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
