@@ -10,11 +10,11 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/helper.h"
 #include "cmd/cprof-record/helper/sandbox.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/host/mounts.h"
 #include "common/base/buf.h"
 
@@ -211,15 +211,6 @@ static void read_maps(struct maps_process *p, const struct maps_process_question
 		parse_maps(p, fd);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Without memory or room in the memfd, there are no mappings. */
 static bool answer_question(struct maps_process *p, int sock, int memory,
 			    const struct maps_process_question *q)
@@ -231,7 +222,7 @@ static bool answer_question(struct maps_process *p, int sock, int memory,
 	    pwrite(memory, p->out.p, p->out.n, 0) == (ssize_t)p->out.n)
 		a.bytes = p->out.n;
 	p->out.failed = false;
-	a.cpu_ns = cpu_ns();
+	a.cpu_ns = host_cpu_ns();
 	return helper_send(sock, &a, sizeof(a), -1, 0);
 }
 

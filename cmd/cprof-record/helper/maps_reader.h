@@ -9,8 +9,8 @@
  *
  * To read /proc/PID/maps, the kernel takes the lock of the process's memory. The process can hold it for
  * ever: it maps over a written page of a file system that does not answer. The reader would wait in the
- * kernel, where only SIGKILL ends the wait. So a helper process reads
- * (maps_process.c), and is replaced after MAPS_READER_WAIT.
+ * kernel, where only SIGKILL ends the wait. So a helper process reads (maps_process.c), and is replaced after
+ * MAPS_READER_WAIT.
  */
 #ifndef CPROF_RECORD_HELPER_MAPS_READER_H
 #define CPROF_RECORD_HELPER_MAPS_READER_H

@@ -17,6 +17,7 @@
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/helper/helper.h"
 #include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/foreign.h"
 #include "common/elf/elffile.h"
@@ -328,13 +329,6 @@ static int fill_report(struct opening *o, int fd)
 	return to;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
-}
-
 static bool answer_question(struct opening *o)
 {
 	enum opener_want want = o->q->want;
@@ -348,7 +342,7 @@ static bool answer_question(struct opening *o)
 		fd = fill_report(o, fd);
 	if (o->elsewhere)
 		o->report.kind = OPENER_PROCESS_ELSEWHERE;
-	o->report.cpu_ns = cpu_ns();
+	o->report.cpu_ns = host_cpu_ns();
 	sent = helper_send(o->sock, &o->report, sizeof(o->report), fd, 0);
 	if (!sent && fd >= 0 && errno == ETOOMANYREFS) {
 		o->report.said = OPENER_NONE;

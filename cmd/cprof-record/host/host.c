@@ -97,6 +97,11 @@ uint64_t host_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t host_cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t host_epoch_ns(void)
 {
 	uint64_t best = UINT64_MAX, epoch = 0;

@@ -52,6 +52,8 @@ void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigne
 
 /* CLOCK_MONOTONIC in ns, the clock of all records. */
 uint64_t host_mono_ns(void);
+/* CPU time of this process so far, in ns. */
+uint64_t host_cpu_ns(void);
 /* CLOCK_REALTIME in ns when CLOCK_MONOTONIC was 0, computed from the current values. */
 uint64_t host_epoch_ns(void);
 

@@ -71,14 +71,6 @@ struct beat {
 	uint64_t cpu_ns;
 };
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void read_jvm(const struct java_question *q, struct java_answer *a)
 {
 	static struct java_blob blobs[JAVA_BLOBS_MOST];
@@ -114,7 +106,7 @@ static bool try_question(const struct pending *p, uint64_t now)
 	read_jvm(&p->q, &a);
 	if (a.found == JAVA_LATER && p->q.again && now - p->since < JAVA_AGAIN_MOST * UINT64_C(1000000))
 		return false;
-	a.cpu_ns = own_cpu_ns();
+	a.cpu_ns = host_cpu_ns();
 	send_or_exit(&a, sizeof(a));
 	return true;
 }
@@ -197,7 +189,7 @@ static void run_process(void *arg, int sock, pid_t recorder, bool again)
 		n = left;
 		if (n && now - beat > BEAT_MS * UINT64_C(1000000)) {
 			beat = now;
-			send_or_exit(&(struct beat){ own_cpu_ns() }, sizeof(struct beat));
+			send_or_exit(&(struct beat){ host_cpu_ns() }, sizeof(struct beat));
 		}
 	}
 	_exit(0);

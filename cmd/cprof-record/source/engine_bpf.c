@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -13,6 +12,7 @@
 #include "cmd/shared/cli.h"
 #include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/source/dither.h"
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/source/bpf_percpu.h"
@@ -789,19 +789,10 @@ static void load_follow(struct bpf_engine *b)
 	buf_release(&why);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static bool load_walk(struct engine *e, struct buf *error)
 {
 	struct bpf_engine *b = to_bpf(e);
-	uint64_t before = cpu_ns();
+	uint64_t before = host_cpu_ns();
 
 	refusal_clear();
 	e->walks = bpf_tables_load_walk(b->sample);
@@ -811,7 +802,7 @@ static bool load_walk(struct engine *e, struct buf *error)
 	} else {
 		load_follow(b);
 	}
-	e->late_ns += cpu_ns() - before;
+	e->late_ns += host_cpu_ns() - before;
 	return e->walks;
 }
 
