@@ -107,7 +107,6 @@ static bool await_answer(struct maps_reader *m, struct maps_process_answer *a)
 static void note_silent(struct maps_reader *m, uint32_t pid)
 {
 	m->silent++;
-	m->left_out++;
 	silent_users_note(&m->users, (pid_t)pid, host_mono_ns());
 	if (m->complaint.n == 0)
 		buf_printf(&m->complaint, "cannot read the mappings of process %u: its memory has been "
@@ -133,7 +132,6 @@ static bool ask_process(struct maps_reader *m, uint32_t pid, bool bare, struct m
 			return false;
 		}
 	}
-	m->left_out++;
 	return false;
 }
 
@@ -177,12 +175,10 @@ bool maps_reader_read(struct maps_reader *m, uint32_t pid, bool bare, maps_reade
 {
 	struct maps_process_answer a;
 
-	if (silent_users_has(&m->users, (pid_t)pid, host_mono_ns())) {
+	if (silent_users_has(&m->users, (pid_t)pid, host_mono_ns()) || !ask_process(m, pid, bare, &a)) {
 		m->left_out++;
 		return true;
 	}
-	if (!ask_process(m, pid, bare, &a))
-		return true;
 	m->cpu_ns += a.cpu_ns - m->helper_ns;
 	m->helper_ns = a.cpu_ns;
 	if (read_bytes(m, a.bytes))
