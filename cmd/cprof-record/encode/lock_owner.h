@@ -9,7 +9,7 @@
  *	if (found.address)
  *		...found.kind, found.tid...
  *
- * Layouts: struct __pthread_mutex_s and struct __pthread_rwlock_arch_t of glibc 2.28 to 2.41, 64-bit;
+ * Layouts: struct __pthread_mutex_s and struct __pthread_rwlock_arch_t of 64-bit glibc, tested with 2.36;
  * futex(2) for the word of a mutex with priority inheritance, and of a robust one.
  */
 #ifndef CPROF_RECORD_ENCODE_LOCK_OWNER_H
