@@ -5,7 +5,7 @@
 judge_cprof() {
 	cprof-dump "$tmp/file" >"$tmp/text" || return
 	sed -n 's/^file .* path="\(.*\)"$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
-	cprof-fold -d --truncated "$tmp/file" | perl "$tests/lib/outermost.pl" fold "$tmp/paths" "$1"
+	cprof-fold --no-names -d --truncated "$tmp/file" | perl "$tests/lib/outermost.pl" fold "$tmp/paths" "$1"
 	awk '$1 == "ledger" && $4 ~ /=(ring-full|nested|throttled|failed|no-memory)$/ { split($5, n, "="); lost[$3 $4] = n[2] }
 		END { for (i in lost) sum += lost[i]; print sum + 0 }' "$tmp/text"
 }
