@@ -10,7 +10,6 @@
 #
 # Outermost are the code at the entry point (_start; in ld.so also _dl_start_user), and in libc the functions
 # that are marked as having no caller: clone, clone3.
-# itself that it has no caller: clone, clone3.
 use strict;
 use warnings;
 no warnings 'portable'; # addresses have 64 bits
