@@ -178,7 +178,7 @@ static void note_owners(struct recorder *r, size_t first)
 
 		if (item->kind == ITEM_SIDEBAND &&
 		    sideband_decode(&c, queue_bytes(&r->queue, item), own ? 8 : 24, own ? 8 : 16) && is_for_code(&c))
-			perf_maps_note(r->emit.jitmaps, (pid_t)c.pid, host_mono_ns());
+			perf_maps_note(r->emit.perf_maps, (pid_t)c.pid, host_mono_ns());
 	}
 }
 
@@ -193,9 +193,9 @@ static void take_opened(struct recorder *r)
 		else if (a.want == OPENER_FILE)
 			table_cache_opened(&r->tables, &a, host_mono_ns());
 		else if (a.want == OPENER_DUMP)
-			jit_dumps_opened(r->emit.jitdumps, &a);
+			jit_dumps_opened(r->emit.jit_dumps, &a);
 		else
-			perf_maps_opened(r->emit.jitmaps, &a, host_mono_ns());
+			perf_maps_opened(r->emit.perf_maps, &a, host_mono_ns());
 	}
 }
 
@@ -303,8 +303,10 @@ void drain_write_waits(struct recorder *r)
 
 void drain_finish(struct recorder *r)
 {
-	perf_maps_ends(r->emit.jitmaps);
+	const struct emit *e = &r->emit;
+
+	perf_maps_ends(e->perf_maps);
 	while (!drain_until(r, UINT64_MAX) ||
-	       (!r->emit.dont_wait && perf_maps_asked(r->emit.jitmaps) + jit_dumps_asked(r->emit.jitdumps)))
+	       (!e->dont_wait && perf_maps_asked(e->perf_maps) + jit_dumps_asked(e->jit_dumps)))
 		wait_for_helpers(r);
 }

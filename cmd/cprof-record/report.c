@@ -55,11 +55,11 @@ static void print_complaint(const struct recorder *r, const char *complaint)
 
 void report_complaints(struct recorder *r)
 {
-	const char *complaint = perf_maps_complaint(r->emit.jitmaps);
+	const char *complaint = perf_maps_complaint(r->emit.perf_maps);
 
 	if (complaint)
 		print_complaint(r, complaint);
-	complaint = jit_dumps_complaint(r->emit.jitdumps);
+	complaint = jit_dumps_complaint(r->emit.jit_dumps);
 	if (complaint)
 		print_complaint(r, complaint);
 	complaint = opener_complaint(r->opener);
@@ -177,7 +177,7 @@ static void print_left_out(const struct recorder *r)
 
 static void print_budget(const struct recorder *r)
 {
-	uint64_t n = perf_maps_left_out(r->emit.jitmaps) + jit_dumps_left_out(r->emit.jitdumps);
+	uint64_t n = perf_maps_left_out(r->emit.perf_maps) + jit_dumps_left_out(r->emit.jit_dumps);
 
 	if (n)
 		fprintf(stderr, "; %" PRIu64 " bytes of perf maps and jitdump files left out", n);

@@ -1,6 +1,6 @@
 /*
  * Runs the side modules of cprof-record by hand: each command prints the results of one of them.
- * tests/unit/record-{elfid,host,kernel,cgroup,jitmap,diagnose,queue}.t check the output.
+ * tests/unit/record-{elfid,host,kernel,cgroup,perf-map,diagnose,queue}.t check the output.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -327,7 +327,7 @@ static void poll_jit(struct perf_maps *js, struct opener *o, uint64_t now, struc
 		more = perf_maps_poll(js, now, print_chunk, sums);
 	printf("poll %d", more);
 	if (sums->brief)
-		printf(": %zu bytes, %s", sums->bytes, sums->largest <= JITMAP_CHUNK ? "small chunks" : "a large chunk");
+		printf(": %zu bytes, %s", sums->bytes, sums->largest <= PERF_MAP_CHUNK ? "small chunks" : "a large chunk");
 	putchar('\n');
 }
 

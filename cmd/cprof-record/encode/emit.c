@@ -17,14 +17,14 @@ bool emit_init(struct emit *e)
 	intern_init(&e->said_ksyms);
 	intern_init(&e->said_locks);
 	probe_labels_init(&e->labels);
-	e->jitmaps = perf_maps_new(e->procs->scan.opener, &e->jitbudget);
-	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
+	e->perf_maps = perf_maps_new(e->procs->scan.opener, &e->jit_budget);
+	e->jit_dumps = jit_dumps_new(e->procs->scan.opener, &e->jit_budget);
 	e->cgroups = cgroups_new();
 	e->wait_sites = wait_sites_new();
 	wakers_init(&e->wakers, e->ksym);
 	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces,
 				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
-	return stacks_init(&e->stacks) && e->jitmaps && e->jitdumps && e->cgroups && e->wait_sites;
+	return stacks_init(&e->stacks) && e->perf_maps && e->jit_dumps && e->cgroups && e->wait_sites;
 }
 
 void emit_release(struct emit *e)
@@ -34,9 +34,9 @@ void emit_release(struct emit *e)
 	intern_release(&e->said_ksyms);
 	intern_release(&e->said_locks);
 	probe_labels_release(&e->labels);
-	jit_budget_release(&e->jitbudget);
-	perf_maps_free(e->jitmaps);
-	jit_dumps_free(e->jitdumps);
+	jit_budget_release(&e->jit_budget);
+	perf_maps_free(e->perf_maps);
+	jit_dumps_free(e->jit_dumps);
 	cgroups_free(e->cgroups);
 	wait_sites_free(e->wait_sites);
 	wakers_release(&e->wakers);
@@ -152,8 +152,8 @@ void emit_segment(struct emit *e, uint64_t now)
 	intern_release(&e->said_ksyms);
 	intern_release(&e->said_locks);
 	probe_labels_restart(&e->labels);
-	perf_maps_restart(e->jitmaps);
-	jit_dumps_restart(e->jitdumps);
+	perf_maps_restart(e->perf_maps);
+	jit_dumps_restart(e->jit_dumps);
 	emit_record(e, (struct record){ .type = RECORD_SEGMENT,
 					.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
@@ -166,7 +166,7 @@ bool emit_segment_due(const struct emit *e, uint64_t now)
 	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
 	       (e->runtimes && runtimes_full(e->runtimes)) ||
 	       writer_segment_bytes(e->w) >=
-	       SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
+	       SEGMENT_BYTES + 2 * (perf_maps_repeated(e->perf_maps) + jit_dumps_repeated(e->jit_dumps));
 }
 
 bool emit_awaits(const struct emit *e, const struct change_effect *effect)
@@ -186,7 +186,7 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 	if (effect->renamed && effect->task->segment == e->segment)
 		emit_comm(e, effect->task, c->time);
 	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)
-		perf_maps_exited(e->jitmaps, emit_watch_id(effect->task->proc));
+		perf_maps_exited(e->perf_maps, emit_watch_id(effect->task->proc));
 	if (effect->exited && effect->task->segment == e->segment)
 		emit_record(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }
@@ -279,7 +279,7 @@ struct jit_sink {
 	uint64_t now, bytes;
 };
 
-static void put_jitmap(void *arg, uint64_t watched, uint64_t generation, const uint8_t *data, size_t n)
+static void put_perf_map(void *arg, uint64_t watched, uint64_t generation, const uint8_t *data, size_t n)
 {
 	struct jit_sink *sink = arg;
 	struct proc *p = (struct proc *)(uintptr_t)watched;
@@ -294,7 +294,7 @@ static void deliver_jit(struct emit *e, uint64_t now, uint64_t limit)
 {
 	struct jit_sink sink = { e, now, 0 };
 
-	while (perf_maps_poll(e->jitmaps, now, put_jitmap, &sink) > 0 && sink.bytes < limit)
+	while (perf_maps_poll(e->perf_maps, now, put_perf_map, &sink) > 0 && sink.bytes < limit)
 		;
 }
 
@@ -338,7 +338,7 @@ void emit_dumps(struct emit *e, struct queue *q, bool all)
 	struct dump_sink sink = { .q = q };
 	size_t before = q->bytes.n;
 
-	while (jit_dumps_poll(e->jitdumps, queue_code, &sink) > 0 &&
+	while (jit_dumps_poll(e->jit_dumps, queue_code, &sink) > 0 &&
 	       (all || q->bytes.n - before < JIT_STEP_BYTES))
 		;
 	buf_release(&sink.item);
@@ -376,10 +376,10 @@ void emit_gone(struct emit *e, struct proc *p)
 	struct jit_sink sink = { e, host_mono_ns(), 0 };
 
 	if (p->jit_segment == e->segment)
-		perf_maps_finish(e->jitmaps, emit_watch_id(p), sink.now, put_jitmap, &sink);
+		perf_maps_finish(e->perf_maps, emit_watch_id(p), sink.now, put_perf_map, &sink);
 	else if (p->jit_segment) /* it is not in this segment */
-		perf_maps_forget(e->jitmaps, emit_watch_id(p));
-	jit_dumps_finish(e->jitdumps, emit_watch_id(p), put_code, e);
+		perf_maps_forget(e->perf_maps, emit_watch_id(p));
+	jit_dumps_finish(e->jit_dumps, emit_watch_id(p), put_code, e);
 	if (e->spaces)
 		user_walk_gone(e->spaces, p, sink.now);
 	if (e->runtimes)
@@ -394,7 +394,7 @@ void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
 
 	deliver_jit(e, now, UINT64_MAX); /* data beyond the limit of earlier calls */
 	if (reason == END_CLOSED)
-		perf_maps_end(e->jitmaps, now, put_jitmap, &sink);
+		perf_maps_end(e->perf_maps, now, put_perf_map, &sink);
 	emit_record(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }

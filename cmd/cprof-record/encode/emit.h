@@ -54,9 +54,9 @@ struct emit {
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
-	struct jit_budget jitbudget;
-	struct perf_maps *jitmaps;
-	struct jit_dumps *jitdumps;
+	struct jit_budget jit_budget;
+	struct perf_maps *perf_maps;
+	struct jit_dumps *jit_dumps;
 	struct stacks stacks;
 	uint32_t said_frames, said_nodes;
 	bool dont_wait; /* samples no longer wait for tables or build IDs */

@@ -30,7 +30,7 @@ static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
 	const struct exe *x = m->file ? &e->procs->exes[m->file - 1] : NULL;
 
 	if (x && jit_dumps_is(x->path))
-		jit_dumps_watch(e->jitdumps, emit_watch_id(p), (pid_t)p->pid,
+		jit_dumps_watch(e->jit_dumps, emit_watch_id(p), (pid_t)p->pid,
 			       &(struct jitdump_mapping){ x->path, m->start, m->end, x->inode });
 }
 
@@ -45,7 +45,7 @@ static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 		return;
 	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
 		return; /* [vdso], [vsyscall], [uprobes] */
-	if (perf_maps_watch(e->jitmaps, emit_watch_id(p), (pid_t)p->pid, 0))
+	if (perf_maps_watch(e->perf_maps, emit_watch_id(p), (pid_t)p->pid, 0))
 		p->jit_segment = e->segment;
 }
 

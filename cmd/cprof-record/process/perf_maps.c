@@ -95,7 +95,7 @@ struct perf_maps {
 	int fd_max;         /* descriptors from this number on are for other uses */
 	struct buf complaint;
 	bool complaint_lent;
-	uint8_t bytes[TAIL + JITMAP_CHUNK];
+	uint8_t bytes[TAIL + PERF_MAP_CHUNK];
 };
 
 struct perf_maps *perf_maps_new(struct opener *o, struct jit_budget *budget)
@@ -324,7 +324,7 @@ static void advance_map(struct watch *w, const uint8_t *data, size_t n)
  * Reads and delivers one chunk. Returns 1 to continue, 0 if there is no whole line at the moment. It reads
  * the bytes before our offset as well: they reveal a file that was truncated and rewritten beyond it.
  */
-static int read_chunk(struct perf_maps *js, struct watch *w, jitmap_sink *chunk, void *arg)
+static int read_chunk(struct perf_maps *js, struct watch *w, perf_map_sink *chunk, void *arg)
 {
 	const uint8_t *data = js->bytes + w->tail_n, *last, *from = data;
 	ssize_t got;
@@ -332,7 +332,7 @@ static int read_chunk(struct perf_maps *js, struct watch *w, jitmap_sink *chunk,
 
 	if (w->of.copied && w->offset - w->tail_n < w->of.from)
 		return 0; /* the next copy has it */
-	got = pread(w->fd, js->bytes, w->tail_n + JITMAP_CHUNK, (off_t)(w->offset - w->tail_n));
+	got = pread(w->fd, js->bytes, w->tail_n + PERF_MAP_CHUNK, (off_t)(w->offset - w->tail_n));
 	if (got < 0 && errno == EINTR)
 		return 1;
 	if (got < (ssize_t)w->tail_n || memcmp(js->bytes, w->tail, w->tail_n) != 0) {
@@ -343,7 +343,7 @@ static int read_chunk(struct perf_maps *js, struct watch *w, jitmap_sink *chunk,
 	}
 	n = (size_t)got - w->tail_n;
 	last = n ? memrchr(data, '\n', n) : NULL;
-	if (!last && n < JITMAP_CHUNK)
+	if (!last && n < PERF_MAP_CHUNK)
 		return 0;
 	if (!last) {
 		w->skipping = true;
@@ -363,12 +363,13 @@ static int read_chunk(struct perf_maps *js, struct watch *w, jitmap_sink *chunk,
 }
 
 /* Reads up to limit bytes of the open file. */
-static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk, void *arg)
+static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit, perf_map_sink *chunk,
+		    void *arg)
 {
 	uint64_t left = jit_budget_left(js->budget, w->of.owner, now), before = w->total, until = w->total + (limit < left ? limit : left);
 
 	w->more = true;
-	while (w->more && w->total < until && w->total < JITMAP_PROCESS_MAX)
+	while (w->more && w->total < until && w->total < PERF_MAP_PROCESS_MAX)
 		if (read_chunk(js, w, chunk, arg) == 0)
 			w->more = false;
 	jit_budget_take(js->budget, w->of.owner, w->total - before);
@@ -377,7 +378,7 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 		complain_of_map(js, w, SAID_BUDGET, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 		w->more = false;
 	}
-	if (w->total >= JITMAP_PROCESS_MAX) {
+	if (w->total >= PERF_MAP_PROCESS_MAX) {
 		complain_of_map(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
 		w->full = true;
 		w->more = false;
@@ -422,8 +423,8 @@ static bool has_changed(struct perf_maps *js, struct watch *w, uint64_t now)
 }
 
 /* Reads the open file. Returns true if another file is now open in its place. */
-static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk,
-		      void *arg)
+static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit,
+		      perf_map_sink *chunk, void *arg)
 {
 	if (has_changed(js, w, now) || w->more || w->held)
 		read_on(js, w, now, limit, chunk, arg);
@@ -439,7 +440,7 @@ static void try_open(struct perf_maps *js, struct watch *w, uint64_t now)
 		ask_for_map(js, w, OPENER_PERF_MAP);
 }
 
-static void poll_one(struct perf_maps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
+static void poll_one(struct perf_maps *js, struct watch *w, uint64_t now, perf_map_sink *chunk, void *arg)
 {
 	if (w->resting || w->full)
 		return;
@@ -452,11 +453,11 @@ static void poll_one(struct perf_maps *js, struct watch *w, uint64_t now, jitmap
 	w->looked = now;
 	if (now - w->path_looked >= QUIET_PERIOD)
 		look_at_path(js, w, now);
-	if (read_file(js, w, now, JITMAP_POLL_MAX, chunk, arg))
-		read_file(js, w, now, JITMAP_POLL_MAX, chunk, arg);
+	if (read_file(js, w, now, PERF_MAP_POLL_MAX, chunk, arg))
+		read_file(js, w, now, PERF_MAP_POLL_MAX, chunk, arg);
 }
 
-int perf_maps_poll(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg)
+int perf_maps_poll(struct perf_maps *js, uint64_t now, perf_map_sink *chunk, void *arg)
 {
 	int more = 0;
 
@@ -613,20 +614,21 @@ size_t perf_maps_asked(const struct perf_maps *js)
 }
 
 /* Reads the rest of a map. */
-static void read_last(struct perf_maps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
+static void read_last(struct perf_maps *js, struct watch *w, uint64_t now, perf_map_sink *chunk, void *arg)
 {
 	struct stat st;
 
 	if (w->full || w->fd < 0)
 		return;
 	w->more = true;
-	if (read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg))
-		read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg);
+	if (read_file(js, w, now, PERF_MAP_PROCESS_MAX, chunk, arg))
+		read_file(js, w, now, PERF_MAP_PROCESS_MAX, chunk, arg);
 	if (w->held && fstat(w->fd, &st) == 0 && (uint64_t)st.st_size > w->offset)
 		js->left_out += (uint64_t)st.st_size - w->offset;
 }
 
-void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
+void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, perf_map_sink *chunk,
+		      void *arg)
 {
 	struct watch *w = find_watch(js, process_id);
 
@@ -635,7 +637,7 @@ void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, j
 	perf_maps_forget(js, process_id);
 }
 
-void perf_maps_end(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg)
+void perf_maps_end(struct perf_maps *js, uint64_t now, perf_map_sink *chunk, void *arg)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		if (!js->items[i].resting)

@@ -33,9 +33,9 @@
 struct perf_maps;
 
 enum {
-	JITMAP_CHUNK = 64 * 1024,         /* the most that is delivered at once */
-	JITMAP_POLL_MAX = 4 << 20,        /* the most that one poll reads of one process */
-	JITMAP_PROCESS_MAX = 256 << 20,   /* the most that is read of one process, bytes */
+	PERF_MAP_CHUNK = 64 * 1024,       /* the most that is delivered at once */
+	PERF_MAP_POLL_MAX = 4 << 20,      /* the most that one poll reads of one process */
+	PERF_MAP_PROCESS_MAX = 256 << 20, /* the most that is read of one process, bytes */
 	PERF_MAPS_NOTES = 64,
 };
 
@@ -69,18 +69,20 @@ void perf_maps_ends(struct perf_maps *js);
 /* Returns the number of answers still awaited. */
 size_t perf_maps_asked(const struct perf_maps *js);
 
-typedef void jitmap_sink(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n);
+typedef void perf_map_sink(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data,
+			   size_t n);
 
 /*
- * Delivers whole lines appended since the last poll; each call of chunk has at most JITMAP_CHUNK bytes. A
+ * Delivers whole lines appended since the last poll; each call of chunk has at most PERF_MAP_CHUNK bytes. A
  * file that has been quiet for 2 s is checked once a second, however often polls come. now is CLOCK_MONOTONIC
  * in ns. Returns 1 if a limit was reached and there is more, otherwise 0.
  */
-int perf_maps_poll(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg);
+int perf_maps_poll(struct perf_maps *js, uint64_t now, perf_map_sink *chunk, void *arg);
 /* Delivers the rest of one process's map, and forgets the process. */
-void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg);
+void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, perf_map_sink *chunk,
+		      void *arg);
 /* Delivers the rest of all maps at the end of a recording; forgets no process. */
-void perf_maps_end(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg);
+void perf_maps_end(struct perf_maps *js, uint64_t now, perf_map_sink *chunk, void *arg);
 /* Closes the map of a process; has no effect if it is not watched. */
 void perf_maps_forget(struct perf_maps *js, uint64_t process_id);
 /* Returns true if a map grew in the last 2 s: the next poll should come soon. */
