@@ -16,7 +16,7 @@ static void change_user_walk(struct recorder *r, const struct change *c, const s
 	struct proc *parent, *child;
 
 	if (effect->mapped)
-		user_walk_mapped(&r->spaces, effect->proc, effect->mapped);
+		user_walk_mapped(&r->user_walk, effect->proc, effect->mapped);
 	if (effect->mapped && r->emit.runtimes)
 		runtimes_mapped(&r->runtimes, effect->proc, effect->mapped);
 	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
@@ -24,7 +24,7 @@ static void change_user_walk(struct recorder *r, const struct change *c, const s
 	parent = procs_find(&r->procs, c->ppid);
 	child = procs_find(&r->procs, c->pid);
 	if (parent && child)
-		user_walk_forked(&r->spaces, parent, child);
+		user_walk_forked(&r->user_walk, parent, child);
 	if (parent && child && r->emit.runtimes)
 		runtimes_forked(&r->runtimes, parent, child);
 }
@@ -53,7 +53,7 @@ static struct change_effect take_change(struct recorder *r, const struct change 
 	if (c->kind == CHANGE_FORK && c->pid != c->ppid && options_targeted(&r->o))
 		r->engine->ops->follow(r->engine, c->ppid, c->pid);
 	procs_apply(&r->procs, c, &effect);
-	if (r->emit.spaces)
+	if (r->emit.user_walk)
 		change_user_walk(r, c, &effect);
 	targets_change(&r->targets, c, &effect);
 	return effect;
@@ -74,7 +74,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.stacks.sideband_lost = r->spaces.lost = true;
+		r->emit.stacks.sideband_lost = r->user_walk.lost = true;
 		reread_lost(&r->procs, i->time);
 		return true;
 	}
@@ -98,7 +98,7 @@ static void take_reread(struct recorder *r, uint64_t until)
 	struct change c;
 
 	while (reread_next(&r->procs, until, &c, &effect)) {
-		if (r->emit.spaces)
+		if (r->emit.user_walk)
 			change_user_walk(r, &c, &effect);
 		emit_change(&r->emit, &c, &effect);
 	}
@@ -207,7 +207,7 @@ static void count_lost(struct recorder *r)
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, lost[ITEM_SAMPLE]);
 	ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, changes);
 	if (lost[ITEM_SIDEBAND]) {
-		r->emit.stacks.sideband_lost = r->spaces.lost = true;
+		r->emit.stacks.sideband_lost = r->user_walk.lost = true;
 		reread_lost(&r->procs, host_mono_ns());
 	}
 	memset(lost, 0, sizeof(r->queue.lost));
@@ -218,7 +218,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 	size_t ripe, done, first = r->queue.n;
 
 	take_opened(r);
-	if (r->emit.spaces)
+	if (r->emit.user_walk)
 		table_cache_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
 	note_owners(r, first);
@@ -227,17 +227,17 @@ bool drain_until(struct recorder *r, uint64_t until)
 	/* After the samples: their code may be in the newest records of the dumps. */
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
 	ripe = queue_ripe(&r->queue, until);
-	r->spaces.dont_wait = r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
+	r->user_walk.dont_wait = r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
 			      (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
-	r->emit.dont_wait = r->spaces.dont_wait;
+	r->emit.dont_wait = r->user_walk.dont_wait;
 	done = apply_items(r, ripe);
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
 	count_lost(r);
 	emit_jit(&r->emit, until);
-	if (r->emit.spaces)
-		user_walk_publish(&r->spaces);
+	if (r->emit.user_walk)
+		user_walk_publish(&r->user_walk);
 	return done == ripe;
 }
 
@@ -283,7 +283,8 @@ uint64_t drain_waits_since(const struct recorder *r)
 
 static void wait_for_helpers(const struct recorder *r)
 {
-	struct pollfd fds[] = { { r->emit.spaces ? table_cache_fd(&r->tables) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
+	struct pollfd fds[] = { { r->emit.user_walk ? table_cache_fd(&r->tables) : -1, POLLIN, 0 },
+				{ opener_fd(r->opener), POLLIN, 0 } };
 
 	poll(fds, 2, 10);
 }

@@ -298,7 +298,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 		/* The task is gone; its event would wake us for ever. Others may still use its ring. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			if (!r->emit.spaces || ev[i].data.fd != table_cache_fd(&r->tables))
+			if (!r->emit.user_walk || ev[i].data.fd != table_cache_fd(&r->tables))
 				r->hung_up = now;
 		}
 	}
@@ -485,8 +485,8 @@ static void prepare_tables(struct recorder *r)
 	if (!r->engine->by_tables)
 		return;
 	r->tables.store = r->engine->store;
-	r->spaces = (struct user_walk){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
-	r->emit.spaces = &r->spaces;
+	r->user_walk = (struct user_walk){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
+	r->emit.user_walk = &r->user_walk;
 	if (r->engine->lang) {
 		runtimes_init(&r->runtimes);
 		r->runtimes.options = &r->o;
@@ -494,7 +494,7 @@ static void prepare_tables(struct recorder *r)
 		r->runtimes.procs = &r->procs;
 		r->runtimes.targets = &r->targets;
 		r->runtimes.tables = &r->tables;
-		r->runtimes.walk = &r->spaces;
+		r->runtimes.user_walk = &r->user_walk;
 		r->tables.interpreter = runtimes_found;
 		r->tables.interpreter_arg = &r->runtimes;
 		r->emit.runtimes = &r->runtimes;
@@ -574,7 +574,7 @@ static void start(struct recorder *r)
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, opener_fd(r->opener), &(struct epoll_event){ EPOLLIN, { .fd = opener_fd(r->opener) } });
-	if (r->emit.spaces)
+	if (r->emit.user_walk)
 		epoll_ctl(r->epoll, EPOLL_CTL_ADD, table_cache_fd(&r->tables),
 			  &(struct epoll_event){ EPOLLIN, { .fd = table_cache_fd(&r->tables) } });
 	if (!r->engine->ops->sample(r->engine, &error))
@@ -609,10 +609,10 @@ int main(int argc, char **argv)
 	report_complaints(&r);
 	report_summary(&r);
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
-	r.emit.spaces = NULL;
+	r.emit.user_walk = NULL;
 	r.emit.runtimes = NULL;
 	runtimes_release(&r.runtimes);
-	user_walk_release(&r.spaces);
+	user_walk_release(&r.user_walk);
 	table_cache_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);

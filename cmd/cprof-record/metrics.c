@@ -95,7 +95,7 @@ static void put_costs(struct buf *out, const struct ledger *l)
 static void put_files(struct buf *out, const struct recorder *r)
 {
 	put_metric(out, "tables_late_total", "counter", "User stacks that were cut because an unwind table was not built in time.",
-		   (double)r->spaces.late);
+		   (double)r->user_walk.late);
 	put_metric(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, because their user wrote too many.",
 		   (double)(perf_maps_left_out(r->emit.perf_maps) + jit_dumps_left_out(r->emit.jit_dumps)));
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",

@@ -19,7 +19,7 @@ struct recorder {
 	struct emit emit;
 	struct opener *opener;
 	struct table_cache tables;
-	struct user_walk spaces;
+	struct user_walk user_walk;
 	struct runtimes runtimes;
 	struct ledger ledger;
 	struct cpu_list online, cpus; /* CPUs that the engine has; the sampled ones of them */

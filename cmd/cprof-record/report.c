@@ -80,9 +80,9 @@ void report_complaints(struct recorder *r)
 	if (r->runtimes.complaint.n)
 		print_complaint(r, buf_cstr(&r->runtimes.complaint));
 	buf_clear(&r->runtimes.complaint);
-	if (r->spaces.complaint.n)
-		print_complaint(r, buf_cstr(&r->spaces.complaint));
-	buf_clear(&r->spaces.complaint);
+	if (r->user_walk.complaint.n)
+		print_complaint(r, buf_cstr(&r->user_walk.complaint));
+	buf_clear(&r->user_walk.complaint);
 }
 
 /* Does each task have a clock of its own, which starts with the task? */
@@ -158,8 +158,8 @@ static void print_stacks(const struct recorder *r)
 		fprintf(stderr, ", %.1f %% by frame pointers", 100.0 * (double)e.unverified / (double)e.stacks);
 	if (e.truncated)
 		fprintf(stderr, ", %.1f %% truncated", 100.0 * (double)e.truncated / (double)e.stacks);
-	if (r->emit.spaces && r->spaces.late)
-		fprintf(stderr, ", %" PRIu64 " cut because a table was late", r->spaces.late);
+	if (r->emit.user_walk && r->user_walk.late)
+		fprintf(stderr, ", %" PRIu64 " cut because a table was late", r->user_walk.late);
 	if (refused)
 		fprintf(stderr, ", tables found no room %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }

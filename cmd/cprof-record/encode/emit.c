@@ -22,7 +22,7 @@ bool emit_init(struct emit *e)
 	e->cgroups = cgroups_new();
 	e->wait_sites = wait_sites_new();
 	wakers_init(&e->wakers, e->ksym);
-	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces,
+	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .user_walk = e->user_walk,
 				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
 	return stacks_init(&e->stacks) && e->perf_maps && e->jit_dumps && e->cgroups && e->wait_sites;
 }
@@ -380,8 +380,8 @@ void emit_gone(struct emit *e, struct proc *p)
 	else if (p->jit_segment) /* it is not in this segment */
 		perf_maps_forget(e->perf_maps, emit_watch_id(p));
 	jit_dumps_finish(e->jit_dumps, emit_watch_id(p), put_code, e);
-	if (e->spaces)
-		user_walk_gone(e->spaces, p, sink.now);
+	if (e->user_walk)
+		user_walk_gone(e->user_walk, p, sink.now);
 	if (e->runtimes)
 		runtimes_gone(e->runtimes, p);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* unless another image or process has its pid */

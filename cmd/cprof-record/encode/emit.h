@@ -50,7 +50,7 @@ struct emit {
 	const struct options *options;
 	struct engine *engine;
 	struct procs *procs;
-	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
+	struct user_walk *user_walk; /* NULL: stacks are not walked by tables */
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct ksym *ksym;
 	struct cgroups *cgroups;

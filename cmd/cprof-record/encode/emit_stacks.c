@@ -185,7 +185,7 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 	if (leaf == 0 || is_in_exec(s, leaf, p)) { /* a worker's registers are zeros */
 		out->n = 0;
 		out->end = ROOT_KTHREAD;
-	} else if (!user_walk_finish(st->spaces, p, s, out)) {
+	} else if (!user_walk_finish(st->user_walk, p, s, out)) {
 		return STACK_WAITS;
 	}
 	if (out->end < 0 || out->end >= ROOTS)

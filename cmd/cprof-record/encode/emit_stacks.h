@@ -15,7 +15,7 @@ struct stacks {
 	/* Lent, and set before stacks_init. */
 	const struct options *options;
 	struct engine *engine;
-	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
+	struct user_walk *user_walk; /* NULL: stacks are not walked by tables */
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct kernel_frames frames;
 

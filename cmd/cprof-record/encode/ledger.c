@@ -202,7 +202,7 @@ static void update_event(struct ledger_event *ev, struct engine *e, size_t event
 static uint64_t tables_ns(const struct emit *emit)
 {
 	return opener_cpu_ns(emit->procs->scan.opener) + emit->procs->scan.maps.cpu_ns +
-	       (emit->spaces ? emit->spaces->tables->cpu_ns : 0) +
+	       (emit->user_walk ? emit->user_walk->tables->cpu_ns : 0) +
 	       (emit->runtimes && emit->runtimes->java ? java_procs_cpu_ns(emit->runtimes->java) : 0);
 }
 
@@ -253,8 +253,8 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	}
 	for (size_t i = 0; i < e->options->n_events; i++)
 		update_event(&l->events[i], e, i, last, &run_ns, &runs);
-	if (emit->spaces)
-		update_tables(l, emit->spaces);
+	if (emit->user_walk)
+		update_tables(l, emit->user_walk);
 	getrusage(RUSAGE_SELF, &use);
 	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime) + tables_ns(emit);
 	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);

@@ -141,7 +141,7 @@ void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
 		return;
 	bpf_lang_proc(r->bpf, p->pid, &proc);
 	if (lang_is_walked(im->language))
-		user_walk_language(r->walk, p, im->language);
+		user_walk_language(r->user_walk, p, im->language);
 	if (im->language == LANG_JAVA && !r->java)
 		begin_java(r);
 	if (im->language == LANG_JAVA && r->java)

@@ -21,9 +21,9 @@ struct runtimes {
 	struct bpf_lang *bpf;	       /* lent */
 	struct procs *procs;
 	const struct targets *targets; /* lent */
-	struct table_cache *tables; /* lent */
-	struct user_walk *walk;	    /* lent */
-	struct java_procs *java;    /* NULL: no libjvm was found yet */
+	struct table_cache *tables;  /* lent */
+	struct user_walk *user_walk; /* lent */
+	struct java_procs *java;     /* NULL: no libjvm was found yet */
 	struct script_functions functions;
 	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
