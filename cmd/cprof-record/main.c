@@ -236,7 +236,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 static void scan_procs(struct recorder *r)
 {
 	if (!options_targeted(&r->o) || r->engine->by_cpu) {
-		procs_snapshot(&r->procs);
+		procs_scan(&r->procs);
 		return;
 	}
 	for (size_t i = 0; i < r->o.n_pids; i++) {

@@ -587,7 +587,7 @@ static void add_process(void *arg, uint32_t pid)
 		procs_bury(ps, p, p->seen);
 }
 
-void procs_snapshot(struct procs *ps)
+void procs_scan(struct procs *ps)
 {
 	ps->scan.maps.all = true;
 	proc_scan_pids(add_process, ps);

@@ -172,7 +172,7 @@ struct change_effect {
 void procs_init(struct procs *ps);
 void procs_release(struct procs *ps);
 /* Reads all processes from /proc. */
-void procs_snapshot(struct procs *ps);
+void procs_scan(struct procs *ps);
 /* Applies a change from the side-band. Changes must come in order of time. */
 void procs_apply(struct procs *ps, const struct change *c, struct change_effect *effect);
 /* Returns the thread; if no change reported it, it is created from /proc. Returns NULL if out of memory. */
