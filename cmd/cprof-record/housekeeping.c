@@ -174,7 +174,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.suspended)
 		ledger_commit(&r->ledger);
-	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_RECENT && !r->output.turn)
+	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_FLIGHT_BUFFER && !r->output.turn)
 		report_waits_of_segment(r);
 	else if (state == OUTPUT_DUE)
 		report_waits_of_file(r);

@@ -37,7 +37,7 @@ int flight_buffer_begin(struct flight_buffer *m, uint64_t now)
 
 	while (is_old(m, now))
 		forget_first(m);
-	fd = memfd_create("cprof-recent", MFD_CLOEXEC);
+	fd = memfd_create("cprof-flight", MFD_CLOEXEC);
 	if (fd >= 0)
 		m->parts[m->n++] = (struct flight_buffer_part){ fd, now };
 	return fd;

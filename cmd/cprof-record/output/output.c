@@ -40,8 +40,10 @@ void output_open(struct output *out, const struct options *o, const sigset_t *ma
 	struct buf error = { 0 };
 
 	*out = (struct output){ .o = o, .fd = -1 };
-	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES : o->ring_ns ? OUTPUT_RECENT : OUTPUT_ONE;
-	out->recent = (struct flight_buffer){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
+	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES
+		    : o->ring_ns		    ? OUTPUT_FLIGHT_BUFFER
+						    : OUTPUT_ONE;
+	out->flight_buffer = (struct flight_buffer){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
 	if (out->kind == OUTPUT_ONE) {
 		out->fd = open_one(o->output, o->mode);
@@ -108,7 +110,7 @@ static void suspend_output(struct output *out)
 /* Begins a part of the flight buffer. Without memory for it, output is suspended. */
 static void begin_part(struct output *out, uint64_t now)
 {
-	out->fd = flight_buffer_begin(&out->recent, now);
+	out->fd = flight_buffer_begin(&out->flight_buffer, now);
 	if (out->fd < 0)
 		suspend_output(out);
 	else
@@ -130,7 +132,7 @@ static void begin_files(struct output *out)
 	if (adopted && !out->o->quiet)
 		cli_warn("recovered %zu file%s that an earlier recorder left unfinished: valid, but cut at the end", adopted,
 			 adopted == 1 ? "" : "s");
-	if (out->kind == OUTPUT_RECENT) {
+	if (out->kind == OUTPUT_FLIGHT_BUFFER) {
 		begin_part(out, host_mono_ns());
 	} else if (!begin_file(out)) {
 		if (errno != ENOSPC && errno != EDQUOT)
@@ -174,14 +176,14 @@ enum output_state output_flush(struct output *out, uint64_t now)
 		return OUTPUT_STAYS;
 	}
 	if (out->suspended)
-		return out->kind == OUTPUT_RECENT || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
+		return out->kind == OUTPUT_FLIGHT_BUFFER || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (out->kind == OUTPUT_FILES)
 		rotate_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
 	if (writer_error(out->w))
 		return OUTPUT_LOST;
 	out->good = writer_bytes(out->w);
-	if (out->kind == OUTPUT_RECENT)
-		return out->turn || flight_buffer_due(&out->recent, now) ? OUTPUT_DUE : OUTPUT_STAYS;
+	if (out->kind == OUTPUT_FLIGHT_BUFFER)
+		return out->turn || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE : OUTPUT_STAYS;
 	out->full = !rotate_reserve(&out->files);
 	if (out->full || out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
 	    (o->rotate_bytes && out->good >= o->rotate_bytes))
@@ -219,11 +221,11 @@ static void end_file(struct output *out)
 }
 
 /* Writes the flight buffer to a file and empties it. If the write fails, the buffer stays. */
-static void write_recent(struct output *out, uint64_t now)
+static void write_flight_buffer(struct output *out, uint64_t now)
 {
 	int fd = rotate_open(&out->files), error = errno;
 	uint64_t bytes = 0;
-	bool good = fd >= 0 && flight_buffer_copy(&out->recent, fd, &bytes);
+	bool good = fd >= 0 && flight_buffer_copy(&out->flight_buffer, fd, &bytes);
 
 	out->turn = false;
 	out->turned = now;
@@ -234,7 +236,7 @@ static void write_recent(struct output *out, uint64_t now)
 	}
 	if (good) {
 		out->before += bytes;
-		flight_buffer_release(&out->recent);
+		flight_buffer_release(&out->flight_buffer);
 		return;
 	}
 	buf_clear(&out->complaint);
@@ -249,7 +251,7 @@ static void next_part(struct output *out, uint64_t now)
 	if (out->suspended)
 		close(out->fd);
 	if (turn)
-		write_recent(out, now);
+		write_flight_buffer(out, now);
 	begin_part(out, now);
 }
 
@@ -273,7 +275,7 @@ static void next_file(struct output *out)
 
 void output_next(struct output *out, uint64_t now)
 {
-	if (out->kind == OUTPUT_RECENT)
+	if (out->kind == OUTPUT_FLIGHT_BUFFER)
 		next_part(out, now);
 	else
 		next_file(out);
@@ -294,9 +296,9 @@ void output_close(struct output *out)
 		if (out->kind == OUTPUT_FILES)
 			end_file(out);
 		else if (out->turn)
-			write_recent(out, host_mono_ns());
+			write_flight_buffer(out, host_mono_ns());
 		name_late(out);
-		flight_buffer_release(&out->recent);
+		flight_buffer_release(&out->flight_buffer);
 		rotate_release(&out->files);
 	}
 	writer_free(out->w);
@@ -312,7 +314,7 @@ void output_release(struct output *out)
 /* Data in the flight buffer does not count as written. */
 uint64_t output_bytes(const struct output *out)
 {
-	bool counts = !out->suspended && out->w && out->kind != OUTPUT_RECENT;
+	bool counts = !out->suspended && out->w && out->kind != OUTPUT_FLIGHT_BUFFER;
 
 	return out->before + (counts ? writer_bytes(out->w) : 0);
 }

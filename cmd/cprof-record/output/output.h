@@ -28,7 +28,7 @@
 #include "cmd/cprof-record/output/flight_buffer.h"
 #include "common/stream/writer.h"
 
-enum output_kind { OUTPUT_ONE, OUTPUT_FILES, OUTPUT_RECENT };
+enum output_kind { OUTPUT_ONE, OUTPUT_FILES, OUTPUT_FLIGHT_BUFFER };
 enum output_state { OUTPUT_STAYS, OUTPUT_DUE, OUTPUT_LOST };
 
 struct output {
@@ -40,7 +40,7 @@ struct output {
 	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: later data may not fit */
 	bool turn;        /* end the file, or write the flight buffer, at the next flush */
-	struct flight_buffer recent;
+	struct flight_buffer flight_buffer;
 	uint64_t turned;  /* when the flight buffer was last written, CLOCK_MONOTONIC ns; 0: never */
 	uint64_t began;   /* when this file began, CLOCK_MONOTONIC ns */
 	uint64_t before;  /* bytes of earlier files */
