@@ -63,10 +63,10 @@ void housekeeping_next_file(struct recorder *r, uint64_t now, enum output_state 
 static void look_when(struct recorder *r, uint64_t now)
 {
 	for (size_t i = 0; i < r->o.n_whens; i++) {
-		if (!trigger_holds(&r->o.whens[i]) || r->output.turn ||
-		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
+		if (!trigger_holds(&r->o.whens[i]) || r->output.file_requested ||
+		    (r->output.buffer_written && now - r->output.buffer_written < r->o.ring_ns))
 			continue;
-		r->output.turn = true;
+		r->output.file_requested = true;
 		if (!r->o.quiet)
 			cli_warn("%s", r->o.whens[i].text);
 	}
@@ -174,7 +174,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.suspended)
 		ledger_commit(&r->ledger);
-	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_FLIGHT_BUFFER && !r->output.turn)
+	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_FLIGHT_BUFFER && !r->output.file_requested)
 		report_waits_of_segment(r);
 	else if (state == OUTPUT_DUE)
 		report_waits_of_file(r);

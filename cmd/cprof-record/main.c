@@ -71,7 +71,7 @@ static void take_signals(struct recorder *r)
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
 		if (s.ssi_signo == SIGUSR1 || (s.ssi_signo == SIGHUP && r->output.kind != OUTPUT_ONE)) {
-			r->output.turn = r->output.kind != OUTPUT_ONE;
+			r->output.file_requested = r->output.kind != OUTPUT_ONE;
 		} else if (s.ssi_signo != SIGCHLD) {
 			r->interrupted = true;
 		} else {
@@ -377,7 +377,7 @@ static void record(struct recorder *r)
 			drain_report_waits(r);
 		if (r->engine->ops->dither)
 			r->engine->ops->dither(r->engine, now, change_epoch, r);
-		if (now < next_flush && !r->output.turn) {
+		if (now < next_flush && !r->output.file_requested) {
 			drain_until(r, now - MARGIN);
 			continue;
 		}

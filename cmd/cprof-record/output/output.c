@@ -86,7 +86,7 @@ static bool begin_file(struct output *out)
 	if (out->fd < 0)
 		return false;
 	name_late(out);
-	out->suspended = out->turn = false;
+	out->suspended = out->file_requested = false;
 	out->began = host_mono_ns();
 	return true;
 }
@@ -104,7 +104,7 @@ static void suspend_output(struct output *out)
 			   strerror(error));
 	}
 	out->suspended = true;
-	out->turn = false;
+	out->file_requested = false;
 }
 
 /* Begins a part of the flight buffer. Without memory for it, output is suspended. */
@@ -157,7 +157,7 @@ static void check_writer(const struct output *out)
 }
 
 /* Returns true if there is room again for a file. Leaves none behind: output_next begins it. */
-static bool is_light(struct output *out)
+static bool can_begin_file(struct output *out)
 {
 	int fd = rotate_open(&out->files);
 
@@ -176,16 +176,17 @@ enum output_state output_flush(struct output *out, uint64_t now)
 		return OUTPUT_STAYS;
 	}
 	if (out->suspended)
-		return out->kind == OUTPUT_FLIGHT_BUFFER || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
+		return out->kind == OUTPUT_FLIGHT_BUFFER || can_begin_file(out) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (out->kind == OUTPUT_FILES)
 		rotate_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
 	if (writer_error(out->w))
 		return OUTPUT_LOST;
 	out->good = writer_bytes(out->w);
 	if (out->kind == OUTPUT_FLIGHT_BUFFER)
-		return out->turn || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE : OUTPUT_STAYS;
+		return out->file_requested || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE
+											  : OUTPUT_STAYS;
 	out->full = !rotate_reserve(&out->files);
-	if (out->full || out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
+	if (out->full || out->file_requested || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
 	    (o->rotate_bytes && out->good >= o->rotate_bytes))
 		return OUTPUT_DUE;
 	return OUTPUT_STAYS;
@@ -227,8 +228,8 @@ static void write_flight_buffer(struct output *out, uint64_t now)
 	uint64_t bytes = 0;
 	bool good = fd >= 0 && flight_buffer_copy(&out->flight_buffer, fd, &bytes);
 
-	out->turn = false;
-	out->turned = now;
+	out->file_requested = false;
+	out->buffer_written = now;
 	if (fd >= 0) {
 		error = errno;
 		name_late(out);
@@ -245,12 +246,10 @@ static void write_flight_buffer(struct output *out, uint64_t now)
 
 static void next_part(struct output *out, uint64_t now)
 {
-	bool turn = out->turn;
-
 	writer_finish(out->w); /* an incomplete part is a truncated capture */
 	if (out->suspended)
 		close(out->fd);
-	if (turn)
+	if (out->file_requested)
 		write_flight_buffer(out, now);
 	begin_part(out, now);
 }
@@ -295,7 +294,7 @@ void output_close(struct output *out)
 	} else {
 		if (out->kind == OUTPUT_FILES)
 			end_file(out);
-		else if (out->turn)
+		else if (out->file_requested)
 			write_flight_buffer(out, host_mono_ns());
 		name_late(out);
 		flight_buffer_release(&out->flight_buffer);

@@ -39,9 +39,10 @@ struct output {
 	bool suspended;   /* all data is discarded until there is room again */
 	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: later data may not fit */
-	bool turn;        /* end the file, or write the flight buffer, at the next flush */
+	/* By a signal or --when: end the file, or write the flight buffer to one, at the next flush. */
+	bool file_requested;
 	struct flight_buffer flight_buffer;
-	uint64_t turned;  /* when the flight buffer was last written, CLOCK_MONOTONIC ns; 0: never */
+	uint64_t buffer_written; /* when the flight buffer last was, CLOCK_MONOTONIC ns; 0: never */
 	uint64_t began;   /* when this file began, CLOCK_MONOTONIC ns */
 	uint64_t before;  /* bytes of earlier files */
 	uint64_t good;    /* bytes of this file as of the last flush */
