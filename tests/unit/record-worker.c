@@ -545,11 +545,11 @@ static void test_root(pid_t pid)
 
 static void test_confined(struct worker *w)
 {
-	pid_t mother = child_of(getpid()), worker;
+	pid_t server = child_of(getpid()), worker;
 	struct table_worker_answer a;
 
 	table_worker_ask(w, 1, deed_fds[WAIT]);
-	worker = await_child_of(mother);
+	worker = await_child_of(server);
 	for (int i = 0; i < 1000 && bits_of(worker, "SigBlk"); i++)
 		nap();
 	if (!SANDBOX_SANITIZED)
@@ -557,10 +557,10 @@ static void test_confined(struct worker *w)
 			nap();
 	if (may_become(SANDBOX_USER)) {
 		test_root(worker);
-		test_status(mother, "4294705153", false);
+		test_status(server, "4294705153", false);
 		test_status(worker, "4294705153", true);
 	}
-	kill(mother, SIGTERM);
+	kill(server, SIGTERM);
 	kill(worker, SIGINT);
 	kill(worker, SIGKILL);
 	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && strcmp(a.why, "killed by signal 9 (Killed)") == 0,
@@ -641,7 +641,7 @@ static void test_recorder_dies(void)
 	check(await_end(found[0]) && await_end(found[1]), "is killed, and nobody is left");
 }
 
-static void test_mother_dies(int good)
+static void test_server_dies(int good)
 {
 	struct worker *w = start(1, LONG);
 	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -692,7 +692,7 @@ static void test_mother_dies(int good)
 static void test_many(int good)
 {
 	struct worker *w = start(1, LONG);
-	pid_t mother = child_of(getpid());
+	pid_t server = child_of(getpid());
 	struct table_worker_answer a;
 	int ours;
 	bool all = true;
@@ -700,7 +700,7 @@ static void test_many(int good)
 
 	built(w, 1, good);
 	ours = count_fds(getpid());
-	before = strtol(status_of(mother, "VmSize"), NULL, 10);
+	before = strtol(status_of(server, "VmSize"), NULL, 10);
 	for (int half = 0; half < 2; half++) {
 		for (uint32_t i = 0; i < 500; i++)
 			all &= table_worker_ask(w, i, good);
@@ -709,16 +709,17 @@ static void test_many(int good)
 	}
 	check(all, "1,000 questions, 500 of them at once, are answered in their order");
 	check(count_fds(getpid()) == ours, "no descriptor is left of them");
-	for (int i = 0; i < 1000 && count_fds(mother) > 2 + 5; i++) /* the last is closed after its answer */
+	for (int i = 0; i < 1000 && count_fds(server) > 2 + 5; i++) /* the last is closed after its answer */
 		nap();
-	check(count_fds(mother) <= 2 + 5, "nor with the process that forks");
+	check(count_fds(server) <= 2 + 5, "nor with the process that forks");
 	if (!SANDBOX_SANITIZED)
-		check(strtol(status_of(mother, "VmSize"), NULL, 10) == before, "nor memory");
-	check(child_of(mother) == 0, "nor a zombie");
+		check(strtol(status_of(server, "VmSize"), NULL, 10) == before, "nor memory");
+	check(child_of(server) == 0, "nor a zombie");
 	for (uint32_t i = 0; i < 500; i++)
 		table_worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
 	table_worker_free(w);
-	check(access("/proc/self", F_OK) == 0 && child_of(getpid()) == 0 && await_end(mother), "nobody is left");
+	check(access("/proc/self", F_OK) == 0 && child_of(getpid()) == 0 && await_end(server),
+	      "nobody is left");
 }
 
 int main(void)
@@ -743,7 +744,7 @@ int main(void)
 	test_confined(w);
 	table_worker_free(w);
 	test_recorder_dies();
-	test_mother_dies(good);
+	test_server_dies(good);
 	test_many(good);
 	if (may_become(SANDBOX_USER))
 		test_capable();

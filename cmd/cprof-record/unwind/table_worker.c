@@ -43,7 +43,7 @@ enum {
 	STATUS_CONFINE = 101, STATUS_WRITE = 102, /* exit statuses */
 };
 
-/* The recorder talks to the fork server ("mother") over its socket; the fork server forks the workers. */
+/* The recorder talks to the fork server over its socket; the fork server forks the workers. */
 struct question {
 	uint32_t id;
 };
@@ -58,7 +58,7 @@ struct report {
 	uint64_t cpu_ns;
 };
 
-struct mother {
+struct fork_server {
 	const struct table_worker_setup *setup;
 	int sock;     /* to the recorder */
 	int children; /* a signalfd */
@@ -71,7 +71,7 @@ struct asked {
 
 struct worker {
 	struct table_worker_setup setup;
-	struct helper mother;
+	struct helper server;
 	int poll; /* epoll descriptor for its socket */
 	uint64_t losses;
 	struct asked *asked; /* in order: `lost` ones await their report, up to `sent` the server has them */
@@ -153,7 +153,7 @@ static bool limit_cpu(uint64_t ms)
 	return sandbox_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
 }
 
-static _Noreturn void run_worker(const struct table_worker_setup *s, int file, int answer, pid_t mother)
+static _Noreturn void run_worker(const struct table_worker_setup *s, int file, int answer, pid_t server)
 {
 	int keep[] = { answer, file };
 	struct buf out = { 0 };
@@ -161,7 +161,7 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	enum unwind_built result;
 
 	sandbox_signals();
-	if (!sandbox_parent(mother) || !sandbox_descriptors(keep, 2) ||
+	if (!sandbox_parent(server) || !sandbox_descriptors(keep, 2) ||
 	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
 	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
@@ -184,9 +184,9 @@ static int memory_file(void)
 }
 
 /* False: the worker still lives at that time, or the recorder is gone, if that is watched. */
-static bool reap_worker(const struct mother *m, pid_t pid, uint64_t until, bool watch, struct report *r)
+static bool reap_worker(const struct fork_server *f, pid_t pid, uint64_t until, bool watch, struct report *r)
 {
-	struct pollfd p[] = { { m->children, POLLIN, 0 }, { watch ? m->sock : -1, 0, 0 } };
+	struct pollfd p[] = { { f->children, POLLIN, 0 }, { watch ? f->sock : -1, 0, 0 } };
 	struct signalfd_siginfo s;
 	struct rusage ru;
 	uint64_t now;
@@ -196,22 +196,22 @@ static bool reap_worker(const struct mother *m, pid_t pid, uint64_t until, bool 
 		if (now >= until || p[1].revents)
 			return false;
 		poll(p, 2, (int)((until - now) / 1000000 + 1));
-		(void)!read(m->children, &s, sizeof(s));
+		(void)!read(f->children, &s, sizeof(s));
 	}
 	r->cpu_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000000000 +
 		    (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
 	return true;
 }
 
-static enum ended wait_for_worker(const struct mother *m, pid_t pid, struct report *r)
+static enum ended wait_for_worker(const struct fork_server *f, pid_t pid, struct report *r)
 {
-	if (reap_worker(m, pid, host_mono_ns() + m->setup->wall_ms * (uint64_t)1000000, true, r))
+	if (reap_worker(f, pid, host_mono_ns() + f->setup->wall_ms * (uint64_t)1000000, true, r))
 		return ENDED;
 	kill(pid, SIGKILL);
-	return reap_worker(m, pid, host_mono_ns() + GRACE_MS * (uint64_t)1000000, false, r) ? TOOK_TOO_LONG : CANNOT_BE_KILLED;
+	return reap_worker(f, pid, host_mono_ns() + GRACE_MS * (uint64_t)1000000, false, r) ? TOOK_TOO_LONG : CANNOT_BE_KILLED;
 }
 
-static bool serve_question(const struct mother *m, const struct question *q, int file)
+static bool serve_question(const struct fork_server *f, const struct question *q, int file)
 {
 	struct report r = { .id = q->id, .ended = NOT_BEGUN };
 	pid_t self = getpid(), pid;
@@ -223,15 +223,15 @@ static bool serve_question(const struct mother *m, const struct question *q, int
 	table = memory_file();
 	pid = table >= 0 ? fork() : -1;
 	if (pid == 0)
-		run_worker(m->setup, file, table, self);
+		run_worker(f->setup, file, table, self);
 	r.status = errno;
 	if (file >= 0)
 		close(file);
 	if (pid > 0)
-		r.ended = wait_for_worker(m, pid, &r);
+		r.ended = wait_for_worker(f, pid, &r);
 	/* After the worker's end nobody else has the memfd, and it does not change any more. */
-	sent = helper_send(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
-	       (errno == ETOOMANYREFS && helper_send(m->sock, &r, sizeof(r), -1, 0));
+	sent = helper_send(f->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
+	       (errno == ETOOMANYREFS && helper_send(f->sock, &r, sizeof(r), -1, 0));
 	if (table >= 0)
 		close(table);
 	return sent;
@@ -249,7 +249,7 @@ static bool confine_server(int sock, pid_t recorder)
 
 static void run_server(void *setup, int sock, pid_t recorder, bool again)
 {
-	struct mother m = { .setup = setup, .sock = SANDBOX_FIRST };
+	struct fork_server f = { .setup = setup, .sock = SANDBOX_FIRST };
 	bool confined = (!again || helper_unmap_shared()) && confine_server(sock, recorder);
 	struct question q;
 	sigset_t child;
@@ -258,11 +258,11 @@ static void run_server(void *setup, int sock, pid_t recorder, bool again)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	m.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (!confined || m.children < 0 || !helper_send(m.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
+	f.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (!confined || f.children < 0 || !helper_send(f.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
 		_exit(STATUS_CONFINE);
-	while (take_message(m.sock, &q, sizeof(q), &file, 0)) {
-		if (!serve_question(&m, &q, file))
+	while (take_message(f.sock, &q, sizeof(q), &file, 0)) {
+		if (!serve_question(&f, &q, file))
 			break;
 	}
 	_exit(0);
@@ -273,22 +273,22 @@ static void run_server(void *setup, int sock, pid_t recorder, bool again)
 static bool begin_server(struct worker *w)
 {
 	const struct timeval most = { .tv_sec = READY_S };
-	bool again = w->mother.began, heard;
+	bool again = w->server.began, heard;
 	struct report ready;
 	int none;
 
-	if (!helper_begin(&w->mother, run_server, &w->setup))
+	if (!helper_begin(&w->server, run_server, &w->setup))
 		return false;
 	/* The first one may take as long as a busy machine needs; a later one must not delay sampling. */
 	if (again)
-		(void)!setsockopt(w->mother.sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+		(void)!setsockopt(w->server.sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	do
-		heard = take_message(w->mother.sock, &ready, sizeof(ready), &none, 0);
+		heard = take_message(w->server.sock, &ready, sizeof(ready), &none, 0);
 	while (!heard && errno == EINTR);
 	if (!heard)
 		errno = EPERM; /* it could not give up its privileges */
-	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->mother.sock,
-				  &(struct epoll_event){ EPOLLIN, { .fd = w->mother.sock } }) == 0;
+	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->server.sock,
+				  &(struct epoll_event){ EPOLLIN, { .fd = w->server.sock } }) == 0;
 }
 
 static struct worker *new_worker(const struct table_worker_setup *s, bool later)
@@ -299,7 +299,7 @@ static struct worker *new_worker(const struct table_worker_setup *s, bool later)
 	if (!w)
 		return NULL;
 	w->setup = *s;
-	w->mother = later ? (struct helper)HELPER_LATER : (struct helper)HELPER_NONE;
+	w->server = later ? (struct helper)HELPER_LATER : (struct helper)HELPER_NONE;
 	w->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll >= 0 && (later || begin_server(w)))
 		return w;
@@ -332,8 +332,8 @@ uint64_t table_worker_losses(const struct worker *w)
 /* Begins another fork server, if that is not too soon. */
 static void begin_again(struct worker *w)
 {
-	if (helper_may_begin(&w->mother) && !begin_server(w))
-		helper_end(&w->mother);
+	if (helper_may_begin(&w->server) && !begin_server(w))
+		helper_end(&w->server);
 }
 
 static bool send_question(const struct worker *w, uint32_t id, int fd)
@@ -344,7 +344,7 @@ static bool send_question(const struct worker *w, uint32_t id, int fd)
 		errno = EAGAIN;
 		return false;
 	}
-	return helper_send(w->mother.sock, &q, sizeof(q), fd, MSG_DONTWAIT);
+	return helper_send(w->server.sock, &q, sizeof(q), fd, MSG_DONTWAIT);
 }
 
 /* ETOOMANYREFS: a user without privileges has too many descriptors on their way. */
@@ -357,9 +357,9 @@ bool table_worker_ask(struct worker *w, uint32_t id, int fd)
 {
 	struct asked a = { id, -1 };
 
-	if (w->mother.sock < 0)
+	if (w->server.sock < 0)
 		begin_again(w);
-	if (w->mother.sock < 0 || fd < 0) {
+	if (w->server.sock < 0 || fd < 0) {
 		errno = fd < 0 ? EBADF : EPIPE;
 		return false;
 	}
@@ -502,11 +502,11 @@ static enum table_worker_said judge_report(struct worker *w, const struct report
 /* The fork server is lost with its questions, or with all of them, until there is another server. */
 static void lose_server(struct worker *w)
 {
-	helper_end(&w->mother);
+	helper_end(&w->server);
 	w->losses++;
 	w->lost = w->sent;
 	begin_again(w);
-	if (w->mother.sock < 0)
+	if (w->server.sock < 0)
 		w->lost = w->n;
 }
 
@@ -523,15 +523,15 @@ static enum table_worker_said take_loss(struct worker *w, struct table_worker_an
 /* False with EAGAIN or EINTR: nothing yet; with any other error: there will be nothing more. */
 static bool take_report(const struct worker *w, int timeout_ms, struct report *r, int *table)
 {
-	struct pollfd p = { w->mother.sock, POLLIN, 0 };
-	bool got = take_message(w->mother.sock, r, sizeof(*r), table, MSG_DONTWAIT);
+	struct pollfd p = { w->server.sock, POLLIN, 0 };
+	bool got = take_message(w->server.sock, r, sizeof(*r), table, MSG_DONTWAIT);
 
 	if (!got && errno == EAGAIN && w->n > 0 && timeout_ms != 0) {
 		if (poll(&p, 1, timeout_ms) <= 0) {
 			errno = EAGAIN;
 			return false;
 		}
-		got = take_message(w->mother.sock, r, sizeof(*r), table, MSG_DONTWAIT);
+		got = take_message(w->server.sock, r, sizeof(*r), table, MSG_DONTWAIT);
 	}
 	if (got && w->sent > 0 && w->asked[0].id == r->id)
 		return true;
@@ -554,7 +554,7 @@ enum table_worker_said table_worker_take(struct worker *w, int timeout_ms, struc
 	buf_clear(&w->table);
 	if (w->lost > 0)
 		return take_loss(w, a);
-	if (w->mother.sock < 0)
+	if (w->server.sock < 0)
 		return TABLE_WORKER_NOTHING;
 	send_waiting(w);
 	if (!take_report(w, timeout_ms, &r, &table)) {
@@ -575,7 +575,7 @@ void table_worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	helper_end(&w->mother);
+	helper_end(&w->server);
 	if (w->poll >= 0)
 		close(w->poll);
 	while (w->n > 0)
