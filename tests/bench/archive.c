@@ -3,11 +3,11 @@
  *
  *	bench-archive FILE DIRECTORY	# minute-00.bin to minute-59.bin, as of cprof-record --rotate 1m
  *
- * The host has COPIES times the CPUs. Each copy has its own processes, threads, control groups, frames and
- * nodes, with shifted ids, and container names that differ in their first digits. A copy's threads do what
- * the recorded ones did, a moment later. Each minute is the recording again with shifted times, and is
- * complete as a file of its own. Samples are in order of time and follow the records that define their ids,
- * as in a recorded file.
+ * The host has COPIES times the CPUs. Each copy has its own processes, threads, control groups, scripts,
+ * frames and nodes, with shifted ids, and container names that differ in their first digits. A copy's
+ * threads do what the recorded ones did, a moment later. Each minute is the recording again with shifted
+ * times, and is complete as a file of its own. Samples are in order of time and follow the records that
+ * define their ids, as in a recorded file.
  */
 #include "common/base/array.h"
 #include "common/capture/container.h"
@@ -26,11 +26,31 @@ enum { COPIES = 8, MINUTES = 60 };
 #define SECOND UINT64_C(1000000000)
 #define MINUTE (60 * SECOND)
 
+/* Numbers that differ from copy to copy; up to NUMBER_IDS they are ids of records. */
+enum number {
+	NUMBER_OTHER, /* the same in each */
+	NUMBER_PROCESS,
+	NUMBER_THREAD,
+	NUMBER_FRAME,
+	NUMBER_NODE,
+	NUMBER_SCRIPT,
+	NUMBER_FUNCTION,
+	NUMBER_LOCK,
+	NUMBER_IDS,
+	NUMBER_CPU = NUMBER_IDS,
+	NUMBER_CPU_1, /* plus 1; 0: no CPU */
+	NUMBER_PID,
+	NUMBER_CGROUP,
+};
+
+enum { FIELDS_MAX = 16 };
+
 struct recording {
 	struct record *records;
 	size_t n, cap;
 	uint64_t cpus, realtime, monotonic, first, last, samples;
-	uint64_t process, thread, frame, node; /* beyond the highest id of each */
+	uint64_t beyond[NUMBER_IDS]; /* the highest id of each kind */
+	enum number numbers[RECORD_TYPES][FIELDS_MAX];
 };
 
 static void die(const char *what, const char *why)
@@ -60,53 +80,91 @@ static void keep_slices(struct record *r)
 	r->tail = (struct slice){ NULL, 0 };
 }
 
-static void raise_to(uint64_t *v, uint64_t id)
+/* Returns the kind of number in a field, by the field's name. */
+static enum number number_of(uint32_t type, const char *field)
 {
-	if (*v <= id)
-		*v = id + 1;
+	static const enum number ids[RECORD_TYPES] = {
+		[RECORD_PROCESS] = NUMBER_PROCESS,   [RECORD_THREAD] = NUMBER_THREAD,
+		[RECORD_FRAME] = NUMBER_FRAME,	     [RECORD_LANG_FRAME] = NUMBER_FRAME,
+		[RECORD_NODE] = NUMBER_NODE,	     [RECORD_SCRIPT] = NUMBER_SCRIPT,
+		[RECORD_FUNCTION] = NUMBER_FUNCTION, [RECORD_LOCK] = NUMBER_LOCK,
+		[RECORD_CGROUP] = NUMBER_CGROUP,
+	};
+	static const struct {
+		const char *field;
+		enum number what;
+	} others[] = {
+		{ "process", NUMBER_PROCESS }, { "thread", NUMBER_THREAD },   { "waker", NUMBER_THREAD },
+		{ "owner", NUMBER_THREAD },    { "frame", NUMBER_FRAME },     { "user", NUMBER_NODE },
+		{ "kernel", NUMBER_NODE },     { "script", NUMBER_SCRIPT },   { "lock", NUMBER_LOCK },
+		{ "pid", NUMBER_PID },	       { "tid", NUMBER_PID },	      { "cgroup", NUMBER_CGROUP },
+		{ "function", NUMBER_FUNCTION },
+	};
+
+	if (strcmp(field, "id") == 0 || strcmp(field, "parent") == 0)
+		return ids[type];
+	if (strcmp(field, "cpu") == 0)
+		return type == RECORD_LEDGER ? NUMBER_CPU_1 : NUMBER_CPU;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		if (strcmp(field, others[i].field) == 0)
+			return others[i].what;
+	}
+	return NUMBER_OTHER;
+}
+
+static void find_numbers(struct recording *m)
+{
+	for (uint32_t type = RECORD_PROCESS; type < RECORD_TYPES; type++) {
+		const struct record_desc *d = record_desc(type);
+
+		if (d && d->n > FIELDS_MAX)
+			die(d->name, "has more fields than FIELDS_MAX");
+		for (size_t i = 0; d && i < d->n; i++) {
+			if (d->fields[i].kind == FIELD_U)
+				m->numbers[type][i] = number_of(type, d->fields[i].name);
+		}
+	}
+}
+
+static void measure_ids(struct recording *m, const struct record *r)
+{
+	const struct record_desc *d = record_desc(r->type);
+
+	for (size_t i = 0; d && i < d->n; i++) {
+		enum number what = m->numbers[r->type][i];
+		uint64_t id;
+
+		memcpy(&id, (const char *)r + d->fields[i].at, sizeof(id));
+		if (what > NUMBER_OTHER && what < NUMBER_IDS && id > m->beyond[what])
+			m->beyond[what] = id;
+	}
 }
 
 static void measure(struct recording *m, const struct record *r)
 {
-	switch (r->type) {
-	case RECORD_META:
-		if (slice_is(r->meta.key, "start-realtime-ns"))
-			m->realtime = strtoull((const char *)r->meta.value.p, NULL, 10);
-		if (slice_is(r->meta.key, "start-monotonic-ns"))
-			m->monotonic = strtoull((const char *)r->meta.value.p, NULL, 10);
-		break;
-	case RECORD_PROCESS:
-		raise_to(&m->process, r->process.id);
-		break;
-	case RECORD_THREAD:
-		raise_to(&m->thread, r->thread.id);
-		break;
-	case RECORD_FRAME:
-		raise_to(&m->frame, r->frame.id);
-		break;
-	case RECORD_NODE:
-		raise_to(&m->node, r->node.id);
-		break;
-	case RECORD_SAMPLE:
-		raise_to(&m->cpus, r->sample.cpu);
+	measure_ids(m, r);
+	if (r->type == RECORD_META && slice_is(r->meta.key, "start-realtime-ns"))
+		m->realtime = strtoull((const char *)r->meta.value.p, NULL, 10);
+	if (r->type == RECORD_META && slice_is(r->meta.key, "start-monotonic-ns"))
+		m->monotonic = strtoull((const char *)r->meta.value.p, NULL, 10);
+	if (r->type == RECORD_SAMPLE) {
+		m->cpus = r->sample.cpu >= m->cpus ? r->sample.cpu + 1 : m->cpus;
 		m->first = m->samples++ ? m->first : r->sample.time;
 		m->last = r->sample.time;
-		break;
-	default:
-		break;
 	}
 }
 
 /* Loads the first minute of one segment; leaves out records after it and those of other segments. */
 static struct recording load(const char *path)
 {
-	struct recording m = { .node = NODE_FIRST };
+	struct recording m = { 0 };
 	int fd = open(path, O_RDONLY), segments = 0, got;
 	struct reader *r = reader_new(fd, path);
 	struct record rec;
 
 	if (fd < 0 || !r)
 		die(path, "cannot be opened");
+	find_numbers(&m);
 	while ((got = reader_next(r, &rec)) > 0) {
 		if (rec.type == RECORD_SEGMENT && ++segments > 1)
 			break;
@@ -160,60 +218,39 @@ static struct slice path_of(struct slice path, unsigned int copy)
 	return (struct slice){ (const uint8_t *)text, path.n };
 }
 
+/* Shifts a number of the recording to the copy's. 0, and the roots of stacks, mean the same in each copy. */
+static uint64_t shift_number(const struct recording *m, enum number what, uint64_t v, unsigned int copy)
+{
+	if (what == NUMBER_CPU)
+		return v + copy * m->cpus;
+	if (v < (what == NUMBER_NODE ? NODE_FIRST : 1))
+		return v;
+	if (what == NUMBER_CPU_1)
+		return v + copy * m->cpus;
+	if (what == NUMBER_PID)
+		return v + copy * UINT64_C(10000000);
+	if (what == NUMBER_CGROUP)
+		return v + ((uint64_t)copy << 48);
+	return v + m->beyond[what] * copy;
+}
+
 /* Replaces the recording's ids by the copy's. Returns false for a record that all copies share. */
 static bool shift_ids(struct record *r, const struct recording *m, unsigned int copy)
 {
-	uint64_t process = m->process * copy, thread = m->thread * copy, frame = m->frame * copy, node = m->node * copy;
+	const struct record_desc *d = record_desc(r->type);
+	bool own = false;
 
-	switch (r->type) {
-	case RECORD_PROCESS:
-		r->process.id += process;
-		r->process.parent += r->process.parent ? process : 0;
-		r->process.pid += copy * UINT64_C(10000000);
-		return true;
-	case RECORD_THREAD:
-		r->thread.id += thread;
-		r->thread.process += process;
-		r->thread.tid += copy * UINT64_C(10000000);
-		return true;
-	case RECORD_COMM:
-		r->comm.thread += thread;
-		return true;
-	case RECORD_EXIT:
-		r->exit.thread += thread;
-		return true;
-	case RECORD_MAPPING:
-		r->mapping.process += process;
-		return true;
-	case RECORD_FRAME:
-		r->frame.id += frame;
-		r->frame.process += r->frame.process ? process : 0;
-		return true;
-	case RECORD_NODE:
-		r->node.id += node;
-		r->node.parent += r->node.parent >= NODE_FIRST ? node : 0;
-		r->node.frame += frame;
-		return true;
-	case RECORD_SAMPLE:
-		r->sample.thread += thread;
-		r->sample.user += r->sample.user >= NODE_FIRST ? node : 0;
-		r->sample.kernel += r->sample.kernel >= NODE_FIRST ? node : 0;
-		r->sample.cpu += copy * m->cpus;
-		return true;
-	case RECORD_CGROUP:
-		r->cgroup.id += (uint64_t)copy << 48;
-		r->cgroup.path = path_of(r->cgroup.path, copy);
-		return true;
-	case RECORD_MEMBER:
-		r->member.process += process;
-		r->member.cgroup += (uint64_t)copy << 48;
-		return true;
-	case RECORD_LEDGER:
-		r->ledger.cpu += r->ledger.cpu ? copy * m->cpus : 0;
-		return copy == 0 || r->ledger.cpu;
-	default:
-		return copy == 0;
+	for (size_t i = 0; d && i < d->n; i++) {
+		enum number what = m->numbers[r->type][i];
+		uint64_t *v = (uint64_t *)((char *)r + d->fields[i].at);
+
+		own |= what != NUMBER_OTHER && (what != NUMBER_CPU_1 || *v);
+		if (what != NUMBER_OTHER)
+			*v = shift_number(m, what, *v, copy);
 	}
+	if (r->type == RECORD_CGROUP)
+		r->cgroup.path = path_of(r->cgroup.path, copy);
+	return own || copy == 0;
 }
 
 /* Shifts the times of all records that have one: record_desc() marks the field. */
@@ -232,7 +269,8 @@ static void shift_time(struct record *r, uint64_t later)
 	}
 }
 
-static void put_copy(struct writer *w, const struct recording *m, const struct record *r, unsigned int copy, uint64_t later)
+static void put_copy(struct writer *w, const struct recording *m, const struct record *r, unsigned int copy,
+		     uint64_t later)
 {
 	struct record out = *r;
 
