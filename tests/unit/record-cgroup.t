@@ -51,7 +51,7 @@ is "without CAP_DAC_READ_SEARCH" \
 none"
 is "a group that is gone is remembered, but unknown if it was never seen" "$("$side" cgroup <<X
 id $id
-! kill $pid; while [ -s '$root/$group/a b/cgroup.procs' ]; do sleep 0.05; done; rmdir '$root/$group/a b'
+! kill $pid; for i in \$(seq 200); do rmdir '$root/$group/a b' 2>'$tmp/err' && break; sleep 0.05; done
 id $id
 X
 echo "id $id" | "$side" cgroup)" "/$group/a b
