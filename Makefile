@@ -254,6 +254,8 @@ $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 # This one names kernel functions itself.
 $(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/wakers.c)
 $(BUILD)/tests/record-wakers: $(call obj,cmd/cprof-record/encode/wakers.c)
+$(BUILD)/tests/record-lockowner: private SIDE = $(call obj,cmd/cprof-record/encode/lock_owner.c)
+$(BUILD)/tests/record-lockowner: $(call obj,cmd/cprof-record/encode/lock_owner.c)
 
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
