@@ -135,6 +135,7 @@ static void see_sample(struct blame *b, const struct record_sample *r)
 {
 	enum capture_wait wait = capture_wait(&b->gather.capture, r->event);
 	uint32_t thread = identify(b, r->thread), key = b->tap.key + 1;
+	struct blame_last *last;
 
 	if (thread == CHAIN_NO_THREAD)
 		return;
@@ -147,13 +148,12 @@ static void see_sample(struct blame *b, const struct record_sample *r)
 		   &(struct chain_part){ b->tap.time, b->tap.weight, thread, key, wait != CAPTURE_RUNS });
 	if (b->asked->blame == BLAME_REPLAY)
 		blame_replay_sample(b, r, thread);
-	if (wait == CAPTURE_QUEUED) {
-		b->threads[thread].queue_key = key;
-		b->threads[thread].queue_part = b->chain.n_parts;
-	} else if (wait != CAPTURE_RUNS) {
-		b->threads[thread].sleep_key = key;
-		b->threads[thread].sleep_part = b->chain.n_parts;
-	}
+	if (wait == CAPTURE_RUNS)
+		return;
+	last = wait == CAPTURE_QUEUED	   ? &b->threads[thread].queued
+	       : wait == CAPTURE_THROTTLED ? &b->threads[thread].throttled
+					   : &b->threads[thread].slept;
+	*last = (struct blame_last){ key, b->chain.n_parts };
 }
 
 static void see_outside(struct blame *b, const struct record_outside *r)
@@ -224,10 +224,11 @@ static void see_lock(struct blame *b, const struct record_woken *r)
 
 static void see_woken(struct blame *b, const struct record_woken *r)
 {
-	uint64_t woken = r->time - r->queued, start = woken - r->slept;
+	uint64_t woken = r->time - r->queued, start = woken - r->slept, throttled = blame_throttled(r);
 	uint32_t thread = identify(b, r->thread), waker = CHAIN_NO_THREAD;
 	size_t spans = b->n_spans;
 	uint32_t waking = 0;
+	const struct blame_thread *t;
 	struct chain_wait w;
 
 	if (thread != CHAIN_NO_THREAD && b->asked->blame == BLAME_CULPRITS) {
@@ -244,17 +245,21 @@ static void see_woken(struct blame *b, const struct record_woken *r)
 	    !gather_keys_see(&b->gather, r->waker, r->user, r->kernel, &waking))
 		b->failed = true;
 	see_keys(b);
-	take_out(b, b->threads[thread].sleep_part, r->slept, start);
-	take_out(b, b->threads[thread].queue_part, r->queued, start);
+	t = &b->threads[thread];
+	take_out(b, t->slept.part, r->slept, start);
+	take_out(b, t->throttled.part, throttled, start);
+	take_out(b, t->queued.part, r->queued - throttled, start);
 	w = (struct chain_wait){ start,
 				 woken,
 				 r->time,
 				 thread,
 				 waker,
-				 r->slept ? b->threads[thread].sleep_key : 0,
-				 b->threads[thread].queue_key,
+				 r->slept ? t->slept.key : 0,
+				 t->queued.key,
 				 waking,
-				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN) };
+				 (uint8_t)(r->by < WOKEN_BYS ? r->by : WOKEN_BY_UNKNOWN),
+				 throttled ? woken + throttled : 0,
+				 t->throttled.key };
 	if (r->slept && b->gather.based)
 		add_span(b, &w);
 	if (b->n_spans > spans && r->lock && b->asked->blame == BLAME_LOCKS)
@@ -287,6 +292,7 @@ static bool end_segment(void *context, const uint32_t *leaves)
 		b->chain.waits[b->waits_done].waking =
 			leaf_of(leaves, b->chain.waits[b->waits_done].waking);
 		b->chain.waits[b->waits_done].queue = leaf_of(leaves, b->chain.waits[b->waits_done].queue);
+		b->chain.waits[b->waits_done].quota = leaf_of(leaves, b->chain.waits[b->waits_done].quota);
 	}
 	for (; b->spans_done < b->n_spans; b->spans_done++) {
 		b->spans[b->spans_done].wait.place = leaf_of(leaves, b->spans[b->spans_done].wait.place);

@@ -36,14 +36,17 @@ struct blame {
 	unsigned int side;
 	struct chain chain;
 	struct culprits culprits; /* unused for other views; hits is valid after blame_finish */
+	uint64_t throttled;	  /* ns that the view's threads were throttled */
 	size_t samples_done;	  /* samples of culprits with nodes of wall, not keys + 1 */
 	struct intern identities; /* threads, across segments */
 	struct blame_thread {
 		uint32_t label;		       /* in wall: "comm-pid/tid" */
 		uint32_t comm;		       /* text id, in the segment, from which label was made */
 		uint32_t segment;	       /* for which comm and the next four are valid */
-		uint32_t sleep_key, queue_key; /* key + 1 of the last samples of waiting time; 0: none */
-		size_t sleep_part, queue_part; /* index + 1 in the chain's parts */
+		struct blame_last {
+			uint32_t key; /* key + 1; 0: there is none */
+			size_t part;  /* index + 1 in the chain's parts */
+		} slept, throttled, queued; /* the last samples of waiting time */
 		uint32_t queue_cpu;
 	} * threads;
 	size_t cap_threads;

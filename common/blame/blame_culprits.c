@@ -25,14 +25,23 @@ void blame_culprits_outside(struct blame *b, const struct record_outside *r, uin
 						  (uint32_t)r->cpu, thread, b->tap.key + 1 });
 }
 
+uint64_t blame_throttled(const struct record_woken *r)
+{
+	return r->throttled < r->queued ? r->throttled : r->queued;
+}
+
 /* The CPU is the one that it got in the end. The wait's sample, which names it, came right before. */
 void blame_culprits_queue(struct blame *b, const struct record_woken *r, uint32_t thread)
 {
 	const struct select window = { &b->view, &b->gather.capture, b->gather.base };
 	const struct select asked = { b->asked, &b->gather.capture, b->gather.base };
-	uint64_t behind, n = b->gather.based ? select_overlap(&window, r->time, r->queued, &behind) : 0;
+	uint64_t throttled = blame_throttled(r), queued = r->queued - throttled, behind, n;
 
-	if (n && select_thread(&asked, r->thread))
+	if (!b->gather.based || !select_thread(&asked, r->thread))
+		return;
+	b->throttled += select_overlap(&window, r->time - queued, throttled, &behind);
+	n = select_overlap(&window, r->time, queued, &behind);
+	if (n)
 		culprits_queue(&b->culprits, b->threads[thread].queue_cpu, thread, r->time - behind - n,
 			       r->time - behind);
 }
@@ -84,14 +93,14 @@ static bool copy_stacks(struct blame *b, struct copy *copies)
 	return true;
 }
 
-/* The stack of time without samples: the same words in place of each key, and of the command. */
-static bool push_nobody(struct blame *b, struct copy *at)
+/* The stack of time that no thread had: the same words in place of each key, and of the command. */
+static bool push_nobody(struct blame *b, const char *words, struct copy *at)
 {
 	size_t n = view_roots(b->asked) + b->asked->container + view_shows_frames(b->asked);
 
 	*at = (struct copy){ 0 };
 	for (size_t i = 0; i < n; i++) {
-		if (!append_frame(b, at, slice_of("[nobody sampled]")))
+		if (!append_frame(b, at, slice_of(words)))
 			return false;
 	}
 	return true;
@@ -100,11 +109,11 @@ static bool push_nobody(struct blame *b, struct copy *at)
 bool blame_culprits_write(struct blame *b)
 {
 	struct culprits *c = &b->culprits;
-	struct copy *copies = calloc(b->wall.n, sizeof(*copies)), nobody;
+	struct copy *copies = calloc(b->wall.n, sizeof(*copies)), nobody, quota;
 	bool good;
 
 	culprits_find(c);
-	good = copies && !c->failed && copy_stacks(b, copies) && push_nobody(b, &nobody);
+	good = copies && !c->failed && copy_stacks(b, copies) && push_nobody(b, "[nobody sampled]", &nobody);
 	for (size_t i = 0; good && i < c->n_found; i++) {
 		uint32_t who = c->found[i].who;
 		const struct copy *at = who == CULPRITS_NOBODY ? &nobody : &copies[who];
@@ -112,6 +121,9 @@ bool blame_culprits_write(struct blame *b)
 		good = profile_claim(b->p, b->side, c->found[i].ns) &&
 		       profile_add_at(b->p, at->node, at->bytes, b->side, c->found[i].ns);
 	}
+	good = good && (!b->throttled || (push_nobody(b, "[throttled]", &quota) &&
+					  profile_claim(b->p, b->side, b->throttled) &&
+					  profile_add_at(b->p, quota.node, quota.bytes, b->side, b->throttled)));
 	free(copies);
 	return good;
 }

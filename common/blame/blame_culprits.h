@@ -12,6 +12,8 @@ void blame_culprits_sample(struct blame *b, const struct record_sample *r, uint3
 /* A sample outside of the recording. */
 void blame_culprits_outside(struct blame *b, const struct record_outside *r, uint32_t thread);
 /* The time that the thread was in the queue, as far as the view wants the thread and the time. */
+/* Returns how long a quota kept the thread from running, of the time that it was queued. */
+uint64_t blame_throttled(const struct record_woken *r);
 void blame_culprits_queue(struct blame *b, const struct record_woken *r, uint32_t thread);
 /* At the end of a segment: puts the stacks' nodes of wall in place of their keys. */
 void blame_culprits_segment(struct blame *b, const uint32_t *leaves);

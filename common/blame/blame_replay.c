@@ -44,8 +44,7 @@ void blame_replay_sample(struct blame *b, const struct record_sample *r, uint32_
 
 void blame_replay_woken(struct blame *b, const struct record_woken *r, uint32_t thread)
 {
-	if (r->queued)
-		culprits_queue(&b->culprits, b->threads[thread].queue_cpu, thread, r->time - r->queued,
-			       r->time);
+	culprits_queue(&b->culprits, b->threads[thread].queue_cpu, thread,
+		       r->time - (r->queued - blame_throttled(r)), r->time);
 	blame_replay_seen(b, r->thread, thread, r->time);
 }

@@ -224,12 +224,13 @@ static void explain_thread(struct chain *c, uint32_t above, uint32_t thread, uin
 	     i++) {
 		const struct chain_wait *w = &c->waits[i];
 		uint64_t start = clamp(w->start, from, to), woken = clamp(w->woken, start, to),
-			 on = clamp(w->on, woken, to);
+			 on = clamp(w->on, woken, to), ready = clamp(w->throttled, woken, on);
 
 		add_gap(c, above, thread, from, start);
 		if (start < woken)
 			explain_sleep(c, find_link(c, above, CHAIN_SITE, w->place), w, start, woken, depth);
-		add_leaf(c, above, CHAIN_QUEUE, w->queue, on - woken);
+		add_leaf(c, above, CHAIN_QUEUE, w->quota, ready - woken);
+		add_leaf(c, above, CHAIN_QUEUE, w->queue, on - ready);
 		from = on;
 	}
 	add_gap(c, above, thread, from, to);

@@ -34,13 +34,15 @@
 
 enum { CHAIN_DEPTH = 64, CHAIN_NO_THREAD = UINT32_MAX };
 
-/* A thread slept in [start, woken) and was queued in [woken, on). */
+/* A thread slept in [start, woken) and was queued in [woken, on), from which [woken, throttled) is taken. */
 struct chain_wait {
 	uint64_t start, woken, on;
 	uint32_t thread, waker; /* CHAIN_NO_THREAD: by is not a thread, or it is not known which */
 	uint32_t place, queue;	/* where it slept, and where it was queued */
 	uint32_t waking;	/* where its waker woke it; 0: unknown */
 	uint8_t by;		/* enum woken_by */
+	uint64_t throttled;	/* until then a quota kept it from running; 0: it did not */
+	uint32_t quota;		/* where */
 };
 
 /* A sample of CPU time, or a sum of short waits. Its weight, in ns, covers the time that ends at its own. */
@@ -58,7 +60,7 @@ enum chain_kind {
 	CHAIN_RAN,	    /* thread: it ran, or had short waits; its own ns are running time without a sample */
 	CHAIN_PART,	    /* place: the part of CHAIN_RAN that a sample stands for */
 	CHAIN_SHORT,	    /* place: of that, short waits */
-	CHAIN_QUEUE,	    /* place: it was queued */
+	CHAIN_QUEUE,	    /* place: it was queued, or throttled */
 	CHAIN_BY,	    /* enum woken_by: what else ended the wait above */
 	CHAIN_NOT_STARTED,  /* the waker did not exist yet */
 	CHAIN_NOT_RECORDED, /* nothing is known of what the waker did */

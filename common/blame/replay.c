@@ -410,6 +410,15 @@ static double queue_share(const struct replay *r, const struct chain_wait *w)
 	return w->woken == w->start && ran > queued ? ran : queued;
 }
 
+/* A thread that runs for a shorter time may need no more than its quota. */
+static double most_in_queue(const struct replay *r, const struct chain_wait *w, uint64_t wake)
+{
+	uint64_t ready = w->throttled > wake ? w->throttled : wake;
+	double saved = ready > wake && r->threads[w->thread].share > 0 ? (double)(ready - wake) : 0;
+
+	return w->on > ready ? saved + (double)(w->on - ready) * queue_share(r, w) * r->share : saved;
+}
+
 static void end_wait(struct replay *r, const struct chain_wait *w)
 {
 	struct replay_thread *t = &r->threads[w->thread];
@@ -418,8 +427,8 @@ static void end_wait(struct replay *r, const struct chain_wait *w)
 
 	if (wake > start)
 		saved = woken(r, w, before, (double)(wake - start));
-	if (r->bound == REPLAY_MOST && w->on > wake)
-		saved += (double)(w->on - wake) * queue_share(r, w) * r->share;
+	if (r->bound == REPLAY_MOST)
+		saved += most_in_queue(r, w, wake);
 	t->at = w->on > wake ? w->on : wake;
 	t->saved = saved;
 	t->next++;

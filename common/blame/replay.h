@@ -19,6 +19,7 @@
  *	unknown           at the same time                earlier by what any thread has saved
  *	queue for a CPU   as long                         shorter by the function's runs on that CPU; if it
  *	                                                  was preempted, by the function's share of its runs
+ *	throttled         as long                         not at all, if the thread ran the function
  *	short waits       as long                         none, up to what the function saves in all;
  *	                                                  those for a CPU and for timers as above
  *	new thread        begins earlier by the smallest  by the largest of them

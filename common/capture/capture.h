@@ -171,6 +171,7 @@ enum capture_wait {
 	CAPTURE_SLEEPS,
 	CAPTURE_UNINTERRUPTIBLE,
 	CAPTURE_QUEUED, /* it was runnable and had no CPU */
+	CAPTURE_THROTTLED, /* it was runnable, and a quota of CPU time was used up */
 	CAPTURE_WAITS,
 };
 

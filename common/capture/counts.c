@@ -11,6 +11,7 @@ static enum capture_wait wait_of(struct slice name)
 {
 	return slice_is(name, "off-cpu:uninterruptible") ? CAPTURE_UNINTERRUPTIBLE :
 	       slice_is(name, "off-cpu:run-queue") ? CAPTURE_QUEUED :
+	       slice_is(name, "off-cpu:throttled") ? CAPTURE_THROTTLED :
 	       slice_begins(name, EVENT_OFF_CPU) ? CAPTURE_SLEEPS : CAPTURE_RUNS;
 }
 

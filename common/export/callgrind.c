@@ -119,6 +119,14 @@ static bool is_time(const struct traces *s)
 	return slice_is(traces_get(s, s->unit), "ns");
 }
 
+/* One for each kind of wait, but throttled time is rare: it has a column only if there is some. */
+static size_t count_events(const struct traces *s)
+{
+	uint32_t last = traces_last_wait(s);
+
+	return !last ? 1 : last > CAPTURE_QUEUED ? CAPTURE_WAITS : CAPTURE_QUEUED + 1;
+}
+
 struct callgrind_writer *callgrind_new(const struct traces *s, const struct callgrind_options *options)
 {
 	size_t functions = s->n_functions + s->texts.n;
@@ -129,7 +137,7 @@ struct callgrind_writer *callgrind_new(const struct traces *s, const struct call
 		return NULL;
 	w->s = s;
 	w->options = *options;
-	w->events = options->weight && is_time(s) && traces_has_waits(s) ? CAPTURE_WAITS : 1;
+	w->events = options->weight && is_time(s) ? count_events(s) : 1;
 	intern_init(&w->keys);
 	w->seen = calloc(functions, sizeof(*w->seen));
 	w->names = calloc(functions, sizeof(*w->names));
@@ -230,7 +238,8 @@ static void write_head(struct callgrind_writer *w)
 
 	buf_printf(&w->out, "# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevents: ", w->options.creator);
 	if (w->events > 1)
-		buf_text(&w->out, "Cpu OffCpuSleep OffCpuUninterruptible OffCpuRunQueue");
+		buf_printf(&w->out, "Cpu OffCpuSleep OffCpuUninterruptible OffCpuRunQueue%s",
+			   w->events == CAPTURE_WAITS ? " OffCpuThrottled" : "");
 	else if (w->options.weight && unit.n)
 		buf_text(&w->out, is_time(w->s) ? "Nanoseconds" : "Weight");
 	else

@@ -24,8 +24,8 @@ enum {
 	CHUNK_IDS = 65536, /* locations and lines in it; its last message may exceed this */
 };
 
-/* Sample types. After CPU time come the waits, in the order of enum capture_wait. */
-enum { TYPE_SAMPLES, TYPE_CPU, TYPE_WALL = TYPE_CPU + CAPTURE_WAITS, TYPES };
+/* Sample types. After CPU time come the waits, in the order of enum capture_wait, and the sum of all. */
+enum { TYPE_SAMPLES, TYPE_CPU, TYPES = TYPE_CPU + CAPTURE_WAITS + 1 };
 
 enum pprof_step { STEP_HEAD, STEP_STRINGS, STEP_MAPPINGS, STEP_FUNCTIONS, STEP_LOCATIONS, STEP_SAMPLES, STEP_END };
 
@@ -42,7 +42,7 @@ struct pprof_writer {
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
 	int64_t label_host, label_container, label_comm, label_pid, label_tid, waker, label_waker;
-	size_t types; /* 1: samples only; 2: one weight, too; TYPES: a weight for each way of waiting, and for all */
+	size_t types; /* 1: samples only; 2: one weight, too; more: a weight for each way of waiting, and for all */
 	uint32_t main; /* the mapping written first, because pprof names the profile after it; 0: none */
 	/* numbers of distinct functions, without gaps because Parca requires that */
 	uint32_t *function_ids, n_function_ids;
@@ -83,24 +83,32 @@ static int64_t add_word(struct pprof_writer *w, const char *text)
 	return id;
 }
 
+/* Throttled time is rare: it has a type only if there is some. */
+static size_t count_types(uint32_t last_wait)
+{
+	if (!last_wait)
+		return 2;
+	return last_wait > CAPTURE_QUEUED ? TYPES : TYPE_CPU + CAPTURE_QUEUED + 2;
+}
+
 static void find_words(struct pprof_writer *w)
 {
 	const struct traces *s = w->s;
-	static const char *const names[TYPES] = {
+	static const char *const names[TYPE_CPU + CAPTURE_WAITS] = {
 		[TYPE_CPU + CAPTURE_SLEEPS] = "off_cpu_sleep",
 		[TYPE_CPU + CAPTURE_UNINTERRUPTIBLE] = "off_cpu_uninterruptible",
 		[TYPE_CPU + CAPTURE_QUEUED] = "off_cpu_run_queue",
-		[TYPE_WALL] = "wall",
+		[TYPE_CPU + CAPTURE_THROTTLED] = "off_cpu_throttled",
 	};
 	bool time = s->unit && slice_is(traces_get(s, s->unit), "ns");
 
-	w->types = !s->unit ? 1 : time && traces_has_waits(s) ? TYPES : 2;
+	w->types = !s->unit ? 1 : time ? count_types(traces_last_wait(s)) : 2;
 	w->words[0][0] = add_word(w, "samples");
 	w->words[0][1] = add_word(w, "count");
 	w->words[1][0] = time ? add_word(w, "cpu") : s->event;
 	w->words[1][1] = time ? add_word(w, "nanoseconds") : s->unit;
 	for (size_t i = 2; i < w->types; i++) {
-		w->words[i][0] = add_word(w, names[i]);
+		w->words[i][0] = add_word(w, i + 1 < w->types ? names[i] : "wall");
 		w->words[i][1] = w->words[1][1];
 	}
 	w->host = add_word(w, "host");
@@ -393,12 +401,13 @@ static size_t push_stack(struct pprof_writer *w, const struct traces_sample *it,
 
 static void set_values(const struct pprof_writer *w, const struct traces_sample *it, int64_t values[TYPES])
 {
-	bool waits = w->types == TYPES;
+	bool waits = w->types > 2;
 
 	memset(values, 0, TYPES * sizeof(*values));
 	values[TYPE_SAMPLES] = (int64_t)it->samples;
 	values[TYPE_CPU + (waits ? w->s->owners[it->owner].wait : 0)] = (int64_t)it->weight;
-	values[TYPE_WALL] = (int64_t)it->weight;
+	if (waits)
+		values[w->types - 1] = (int64_t)it->weight;
 }
 
 static void write_samples(struct pprof_writer *w)

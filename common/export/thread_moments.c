@@ -21,6 +21,7 @@ const char *thread_moments_frame(uint32_t wait)
 		[CAPTURE_SLEEPS] = "[sleeping]",
 		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
 		[CAPTURE_QUEUED] = "[waiting for a CPU]",
+		[CAPTURE_THROTTLED] = "[throttled]",
 	};
 
 	return wait < CAPTURE_WAITS ? names[wait] : NULL;

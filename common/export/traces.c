@@ -197,13 +197,16 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 	return true;
 }
 
-bool traces_has_waits(const struct traces *s)
+uint32_t traces_last_wait(const struct traces *s)
 {
+	uint32_t last = 0;
+
 	for (size_t i = 0; i < s->n_samples; i++) {
-		if (s->owners[s->samples[i].owner].wait)
-			return true;
+		uint32_t wait = s->owners[s->samples[i].owner].wait;
+
+		last = wait > last ? wait : last;
 	}
-	return false;
+	return last;
 }
 
 bool traces_add_moment(struct traces *s, const struct traces_moment *m)

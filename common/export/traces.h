@@ -136,8 +136,8 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 /* Appends a moment, in any order. Returns false if out of memory. */
 bool traces_add_moment(struct traces *s, const struct traces_moment *m);
 
-/* Returns whether there are samples of waits. */
-bool traces_has_waits(const struct traces *s);
+/* Returns the last enum capture_wait of which there are samples; 0: there are none of waits. */
+uint32_t traces_last_wait(const struct traces *s);
 
 /* Returns a text, valid as long as the traces. */
 static inline struct slice traces_get(const struct traces *s, uint32_t text)

@@ -46,7 +46,7 @@ static enum kind kind_of_bracketed(struct slice s)
 		enum kind kind;
 	} words[] = {
 		{ "[sleeping]", KIND_SLEEPING }, { "[uninterruptible]", KIND_UNINTERRUPTIBLE },
-		{ "[waiting for a CPU]", KIND_QUEUED },
+		{ "[waiting for a CPU]", KIND_QUEUED }, { "[throttled]", KIND_QUEUED },
 		{ "[timer]", KIND_SLEEPING },	{ "[network]", KIND_SLEEPING },
 		{ "[interrupt]", KIND_SLEEPING }, { "[softirq]", KIND_SLEEPING },
 		{ "[idle task]", KIND_SLEEPING }, { "[disk]", KIND_UNINTERRUPTIBLE },

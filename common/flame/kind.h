@@ -26,7 +26,7 @@ enum kind {
 	KIND_SLEEPING, /* not code: the state that a thread waited in, "[sleeping]" */
 	KIND_LEFTOUT, /* stands for missing frames: "[other]", "[...]", "[truncated: depth]" */
 	KIND_UNINTERRUPTIBLE, /* further states: "[uninterruptible]" */
-	KIND_QUEUED,  /* "[waiting for a CPU]" */
+	KIND_QUEUED,  /* "[waiting for a CPU]", "[throttled]" */
 	KINDS
 };
 

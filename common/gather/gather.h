@@ -36,6 +36,7 @@ enum gather_doing {
 	DOING_SLEEPING,  /* the waits have the order of enum capture_wait */
 	DOING_UNINTERRUPTIBLE,
 	DOING_QUEUED,
+	DOING_THROTTLED,
 	DOINGS,
 };
 

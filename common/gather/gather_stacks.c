@@ -155,6 +155,7 @@ static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 		[CAPTURE_SLEEPS] = "[sleeping]",
 		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
 		[CAPTURE_QUEUED] = "[waiting for a CPU]",
+		[CAPTURE_THROTTLED] = "[throttled]",
 		[GATHER_KEYS_RAN] = "[running, not sampled]",
 		[GATHER_KEYS_OUTSIDE] = "[outside]",
 	};

@@ -232,7 +232,7 @@ static const struct field woken_fields[] = {
 	TIME("time", woken.time),   U("thread", woken.thread),	       U("slept", woken.slept),
 	U("queued", woken.queued), ENUM("by", woken.by, woken_names), U("waker", woken.waker),
 	U("user", woken.user),	    U("kernel", woken.kernel),	       U("lock", woken.lock),
-	U("owner", woken.owner),
+	U("owner", woken.owner),    U("throttled", woken.throttled),
 };
 static const struct field lock_fields[] = {
 	U("id", lock.id), U("process", lock.process), ENUM("kind", lock.kind, lock_names),

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 7,
+	STREAM_MINOR = 8,
 };
 
 enum record_type {
@@ -418,6 +418,7 @@ struct record_woken {
 	uint64_t user, kernel;  /* nodes of the waker's stack; 0: it was not taken */
 	uint64_t lock;          /* LOCK id; 0: it did not wait for a futex, or unknown */
 	uint64_t owner;         /* THREAD id: held the lock when the wait began; 0: unknown */
+	uint64_t throttled;     /* ns: the part of queued in which a quota kept the thread from running */
 };
 
 /* A futex, with a new id when another object is there. */

@@ -387,6 +387,7 @@ static void write_categories(struct firefox_writer *w)
 		[FIREFOX_WAITS + CAPTURE_SLEEPS - 1] = { "Sleeping", "transparent" },
 		[FIREFOX_WAITS + CAPTURE_UNINTERRUPTIBLE - 1] = { "Uninterruptible", "red" },
 		[FIREFOX_WAITS + CAPTURE_QUEUED - 1] = { "Waiting for a CPU", "purple" },
+		[FIREFOX_WAITS + CAPTURE_THROTTLED - 1] = { "Throttled", "magenta" },
 	};
 
 	buf_text(&w->out, "\"categories\":[");

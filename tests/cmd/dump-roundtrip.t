@@ -48,9 +48,9 @@ lang-frame id=6 process=1 language=ruby function=0 line=0 state=not-yet tier=non
 lang-frame id=7 process=1 language=9 function=0 line=0 state=30 tier=none inlined=0 position=0
 lock id=1 process=1 kind=mutex address=0x7f00deadbe40
 lock id=2 process=1 kind=9 address=0x0
-woken time=2600002 thread=1 slept=1500000 queued=20000 by=task waker=1 user=17 kernel=18 lock=1 owner=1
-woken time=2600002 thread=1 slept=0 queued=1000001 by=unknown waker=0 user=0 kernel=0 lock=0 owner=0
-woken time=2600002 thread=1 slept=1 queued=0 by=timer waker=0 user=0 kernel=0 lock=2 owner=0
+woken time=2600002 thread=1 slept=15 queued=20 by=task waker=1 user=17 kernel=18 lock=1 owner=1 throttled=13
+woken time=2600002 thread=1 slept=0 queued=11 by=unknown waker=0 user=0 kernel=0 lock=0 owner=0 throttled=0
+woken time=2600002 thread=1 slept=1 queued=0 by=timer waker=0 user=0 kernel=0 lock=2 owner=0 throttled=0
 parallel time=2600002 process=1 running=2 group=3
 outside time=2500002 event=1 cpu=1 thread=1
 lang-line frame=5 function=0 line=13

@@ -65,6 +65,34 @@ main;join;[waiting for a CPU] 200'
 sum() { awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 is "its sum is that of --wall" "$(cprof-fold --blame "$tmp/a.bin" | sum)" \
 	"$(cprof-fold --wall "$tmp/a.bin" | sum)"
+
+# A quota kept work from running in the first part of its time in the queue.
+sed '/^event id=4/a\
+event id=5 name="off-cpu:throttled" unit="ns" period=0 millihertz=0
+s/^\(sample time=61000 .*\) weight=10000/\1 weight=4000/
+s/^sample time=61000 .*/sample time=57000 event=5 cpu=0 thread=2 user=19 kernel=0 weight=6000\n&/
+s/^woken time=61000 .*/& user=0 kernel=0 lock=0 owner=0 throttled=6000/' "$tmp/a.txt" >"$tmp/quota.txt"
+cprof-dump -r "$tmp/quota.txt" >"$tmp/quota.bin"
+is "time throttled is not that in the queue" "$(cprof-fold --blame --comm main "$tmp/quota.bin" | grep nap)" \
+'main;join;[sleeping];<- work;nap;[sleeping];[timer] 30000
+main;join;[sleeping];<- work;nap;[throttled] 6000
+main;join;[sleeping];<- work;nap;[waiting for a CPU] 4000'
+is "  and the sum is the same" "$(cprof-fold --blame "$tmp/quota.bin" | sum)" \
+	"$(cprof-fold --wall "$tmp/a.bin" | sum)"
+is "  it is nobody's fault" "$(cprof-fold --by culprit --comm work "$tmp/quota.bin" | tr '\n' ' ')" \
+	'[nobody sampled] 4000 [throttled] 6000 '
+is "  by function, too" "$(cprof-fold --by culprit,function --comm work "$tmp/quota.bin" | tr '\n' ' ')" \
+	'[nobody sampled] 4000 [throttled] 6000 '
+is "  in a window, from 54001 to 59001 ns" \
+	"$(cprof-fold --by culprit --comm work --from 0.000054 --to 0.000059 "$tmp/quota.bin" | xargs)" \
+	'[nobody sampled] 2001 [throttled] 2999'
+is "  in callgrind" \
+	"$(cprof-convert -t callgrind --wall --weight ns "$tmp/quota.bin" | sed -n 's/^summary: //p')" \
+	'30000 133500 0 4200 6000'
+sed 's/throttled=6000/throttled=99999/' "$tmp/quota.txt" | cprof-dump -r >"$tmp/b.bin"
+is "  more than the time in the queue is all of it" \
+	"$(cprof-fold --by culprit --comm work "$tmp/b.bin" | tr '\n' ' ')" '[throttled] 10000 '
+
 like "with ids" "$(cprof-fold --blame -t --tid 42 "$tmp/a.bin")" \
 	'^main-42/42;join;\[sleeping\];<- work-42/43;g 20000$'
 like "with a pid" "$(cprof-fold --blame -p --tid 42 "$tmp/a.bin")" \

@@ -27,10 +27,16 @@ static uint64_t sum_of_all(const struct chain *c)
 
 static struct chain_wait wait_of(uint32_t thread, uint64_t start, uint64_t woken, uint64_t on, uint32_t waker)
 {
-	return (struct chain_wait){ start,	 woken,
-				    on,		 thread,
-				    waker,	 10 + thread,
-				    20 + thread, 0, waker == CHAIN_NO_THREAD ? WOKEN_BY_TIMER : WOKEN_BY_TASK };
+	return (struct chain_wait){
+		.start = start,
+		.woken = woken,
+		.on = on,
+		.thread = thread,
+		.waker = waker,
+		.place = 10 + thread,
+		.queue = 20 + thread,
+		.by = waker == CHAIN_NO_THREAD ? WOKEN_BY_TIMER : WOKEN_BY_TASK,
+	};
 }
 
 /* A sleeps from 0 to 100. B, which wakes it, sleeps from 20 to 50 and is queued until 60. */

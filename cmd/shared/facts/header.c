@@ -62,9 +62,12 @@ static void add_waits(struct header *h, const struct capture_totals *t, struct b
 {
 	if (!t->waits)
 		return;
-	buf_printf(text, "%.3f s asleep, %.3f s uninterruptible, %.3f s for a CPU (--event off-cpu, --wall)",
+	buf_printf(text, "%.3f s asleep, %.3f s uninterruptible, %.3f s for a CPU",
 		   (double)t->waited[CAPTURE_SLEEPS] / 1e9, (double)t->waited[CAPTURE_UNINTERRUPTIBLE] / 1e9,
 		   (double)t->waited[CAPTURE_QUEUED] / 1e9);
+	if (t->waited[CAPTURE_THROTTLED])
+		buf_printf(text, ", %.3f s throttled", (double)t->waited[CAPTURE_THROTTLED] / 1e9);
+	buf_text(text, " (--event off-cpu, --wall)");
 	append_line(h, "Waiting", text);
 }
 

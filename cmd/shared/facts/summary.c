@@ -79,7 +79,7 @@ static uint64_t sum_doing(const uint64_t *doing, enum gather_doing from, enum ga
 /* "34 % running (24 user, 8 kernel, 2 unnamed), 60 sleeping, 6 for a CPU" */
 static void print_wall(struct buf *out, const uint64_t *doing, uint64_t total)
 {
-	static const char *const names[] = { "sleeping", "uninterruptible", "for a CPU" };
+	static const char *const names[] = { "sleeping", "uninterruptible", "for a CPU", "throttled" };
 	struct shares all = shares_begin(out, 100, total), inner = all;
 	const char *between = "";
 
