@@ -14,7 +14,7 @@
  * measured.
  *
  * Time in the queue for a CPU belongs to the site: [left the CPU, woken] is the wait, [woken, runs] is the
- * queue. A preempted thread did not choose its site; there the sum alone decides, as a timer would.
+ * queue, or a quota held the thread back (quota.bpf.h). A preempted thread did not choose its site; there the sum alone decides, as a timer would.
  *
  * The waker's kernel stack is taken at sched_waking, which runs in its context: sched_wakeup may come on the
  * CPU of the woken thread, and both together would cost three times as much. It is taken only for waits of at
@@ -136,7 +136,7 @@ static __always_inline void note_last(struct thread *t, unsigned long long now)
 
 WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
 {
-	unsigned long long start, waited, queued;
+	unsigned long long start, waited, queued, throttled;
 	struct site *s;
 	int due;
 
@@ -158,7 +158,9 @@ WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned
 		s->ns[WAIT_UNINTERRUPTIBLE] += waited;
 	else
 		queued += waited;
-	s->ns[WAIT_CPU] += queued;
+	throttled = t->throttled ? take_throttled(t, t->throttled, queued) : 0;
+	s->ns[WAIT_THROTTLED] += throttled;
+	s->ns[WAIT_CPU] += queued - throttled;
 	due = unreported(s) >= min_ns || t->slept + t->queued;
 	if (exact && !t->stack_sent && t->reason != WAIT_CPU)
 		t->due = due;
@@ -175,8 +177,10 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 {
 	unsigned long long start = t->start, ran = prev->se.sum_exec_runtime - t->exec;
 
-	if (start && start < now)
-		enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
+	if (!start || start >= now)
+		return;
+	end_quota(prev, t, now);
+	enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
 /* The current thread leaves. Returns nonzero if it has begun a stack, which finish_stack sends. */
@@ -222,6 +226,9 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 		note_futex(t);
 	else
 		t->futex.address = 0;
+	t->throttled = t->throttled_reported = 0;
+	if (t->reason == WAIT_CPU)
+		begin_quota(prev, t, now);
 	t->stack_sent = t->waking_sent = 0;
 	if (t->woken + EARLY < now)
 		t->woken = 0;
@@ -242,9 +249,12 @@ int on_switch(unsigned long long *ctx)
 	unsigned long long now = bpf_ktime_get_ns();
 	int began = leave_cpu(ctx[0] & 1, (unsigned int)ctx[3], now);
 	struct scratch *scratch;
+	struct thread *t = next->flags & KTHREAD ? NULL : bpf_task_storage_get(&threads, next, 0, 0);
 
-	if (!(next->flags & KTHREAD))
-		enter(bpf_task_storage_get(&threads, next, 0, 0), next->tgid, next->pid, now);
+	if (t) {
+		end_quota(next, t, now);
+		enter(t, next->tgid, next->pid, now);
+	}
 	count_wait(WAIT_COUNT_RUNS, 1);
 	if (!began) {
 		if (now % TIMED == 0)
@@ -399,8 +409,22 @@ int on_waking(unsigned long long *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	t->woken = now;
+	if (start && t->reason != WAIT_CPU && !marks_throttled())
+		begin_quota(p, t, now);
 	if (start && t->reason != WAIT_CPU && now - t->left >= min_ns)
 		send_waking(ctx, p, t, now);
+	return 0;
+}
+
+/* struct task_struct *p, int dest_cpu. Loaded only if throttled time is counted. */
+SEC("tp_btf/sched_migrate_task")
+int on_migrate(unsigned long long *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct thread *t = p->flags & KTHREAD ? NULL : bpf_task_storage_get(&threads, p, 0, 0);
+
+	if (t)
+		move_quota(p, t, (unsigned int)ctx[1], bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -440,6 +464,8 @@ int on_first(unsigned long long *ctx)
 	t->site = find_site(t, head.weight, pid, tid, head.time);
 	t->stack_sent = submit_record(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
+	t->throttled = t->throttled_reported = 0;
+	begin_quota(p, t, head.time);
 	t->futex.address = 0;
 	t->seen = 1;
 	t->left = t->start = head.time;

@@ -12,9 +12,11 @@
 
 #include "bpf/sample.h"
 
+/* In the order in which they come in a wait. */
 enum wait_reason {
 	WAIT_SLEEP,           /* interruptible: locks, pipes, sockets, timers; also stopped */
 	WAIT_UNINTERRUPTIBLE, /* disks, page faults, locks of the kernel */
+	WAIT_THROTTLED,       /* runnable, but the quota of a control group was used up */
 	WAIT_CPU,             /* runnable, but without a CPU */
 	WAIT_REASONS,
 };
@@ -25,6 +27,7 @@ struct wait {
 	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
 	/* The last wait as a whole, with parts reported before, if it came to min_ns; otherwise 0. */
 	unsigned long long slept, queued; /* until it was woken, and after that until on */
+	unsigned long long throttled; /* part of queued */
 	unsigned long long on;    /* when it ran again */
 	unsigned long long woken; /* the time of the struct waker that ended it; 0: there is none */
 };

@@ -5,7 +5,7 @@
 #ifndef CPROF_BPF_OFFCPU_LOOK_H
 #define CPROF_BPF_OFFCPU_LOOK_H
 
-#include "bpf/offcpu/threads.bpf.h"
+#include "bpf/offcpu/quota.bpf.h"
 
 static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned long long n)
 {
@@ -142,6 +142,9 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	t->reason = reason_of(state);
 	t->stack_sent = 1;
 	t->woken = 0;
+	t->throttled = t->throttled_reported = 0;
+	if (t->reason == WAIT_CPU)
+		begin_quota(task, t, now);
 	look_futex(task, t);
 	t->exec = task->se.sum_exec_runtime;
 	t->left = t->start = now;
@@ -176,26 +179,31 @@ static __always_inline void drop_early(struct task_struct *task, struct thread *
 /* Reports the current wait up to now. Returns nonzero if there is no room. */
 static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
-	unsigned long long start = t->start, now = bpf_ktime_get_ns(), waited, queued;
+	unsigned long long start = t->start, now = bpf_ktime_get_ns(), waited, queued, throttled;
 	struct wait w = {};
 
 	if (!start || start >= now)
 		return 0;
 	drop_early(task, t);
 	split_time(t, start, now, &waited, &queued);
+	throttled = take_throttled(t, throttled_until(task, t, now), t->reason == WAIT_CPU ? waited : queued);
 	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = 0;
 	w.ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] = waited;
-	w.ns[WAIT_CPU] += queued;
+	w.ns[WAIT_CPU] += queued - throttled;
+	w.ns[WAIT_THROTTLED] = throttled;
 	if (mode == LOOK_END)
 		return write_item(ctx, &w, sizeof(w));
 	if (__sync_val_compare_and_swap(&t->start, start, now) != start)
 		return 0; /* it runs by now, and has reported the wait itself */
+	t->throttled_reported += throttled;
 	if (!write_item(ctx, &w, sizeof(w)))
 		return 0;
 	if (__sync_val_compare_and_swap(&t->start, now, start) != now)
 		count_wait(WAIT_COUNT_LOST, 1);
+	else
+		t->throttled_reported -= throttled;
 	return 1;
 }
 

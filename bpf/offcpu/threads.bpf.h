@@ -79,8 +79,28 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 } __attribute__((preserve_access_index));
 
+struct rq {
+	unsigned long long clock;
+} __attribute__((preserve_access_index));
+
+/* The queue of a control group on a CPU. */
+struct cfs_rq {
+	struct rq *rq;
+	unsigned long long throttled_clock_self, throttled_clock_self_time; /* since when, 0: is not; in all */
+} __attribute__((preserve_access_index));
+
+struct cfs_bandwidth {
+	long long hierarchical_quota; /* the group's own, or the least above */
+} __attribute__((preserve_access_index));
+
+struct task_group {
+	struct cfs_rq **cfs_rq; /* by CPU */
+	struct cfs_bandwidth cfs_bandwidth;
+} __attribute__((preserve_access_index));
+
 struct sched_entity {
 	unsigned long long sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -89,6 +109,8 @@ struct task_struct {
 	unsigned int on_cpu; /* an int, later a byte (7.0); unsigned: otherwise CO-RE takes one size only */
 	unsigned int flags, __state;
 	int wake_cpu; /* the last CPU it was on */
+	struct task_group *sched_task_group;
+	_Bool throttled; /* from 6.18 on */
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
@@ -120,6 +142,12 @@ struct site {
 	unsigned long long epoch;
 };
 
+/* A reading of the time for which a group's queue was throttled; see quota.bpf.h. */
+struct quota {
+	unsigned long long queue; /* address; 0: there is none */
+	unsigned long long total, open, since;
+};
+
 struct thread {
 	unsigned long long start; /* off the CPU and unreported since then; 0: it runs, or is not recorded */
 	unsigned long long since; /* on the CPU since then; 0: it does not run, or unknown */
@@ -129,6 +157,8 @@ struct thread {
 	unsigned long long left;  /* the CPU, when the wait began; the iterator moves start, but not this */
 	unsigned long long woken; /* when; 0: not yet */
 	unsigned long long slept, queued, on; /* the last wait as a whole if it came to min_ns; otherwise 0 */
+	unsigned long long throttled, throttled_reported; /* in the current wait, or the last one */
+	struct quota quota;
 	unsigned long long exec;  /* the scheduler's account of its run time at start */
 	unsigned int site;
 	unsigned char reason;
@@ -196,6 +226,7 @@ static __always_inline void fill_last(struct wait *w, struct thread *t)
 {
 	w->slept = t->slept;
 	w->queued = t->queued;
+	w->throttled = t->throttled < t->queued ? t->throttled : t->queued;
 	w->on = t->on;
 	w->woken = t->waking_sent ? t->woken : 0;
 	t->slept = t->queued = 0;
@@ -409,7 +440,7 @@ static __always_inline void split_time(const struct thread *t, unsigned long lon
 
 static __always_inline unsigned long long unreported(const struct site *s)
 {
-	return s->ns[WAIT_SLEEP] + s->ns[WAIT_UNINTERRUPTIBLE] + s->ns[WAIT_CPU];
+	return s->ns[WAIT_SLEEP] + s->ns[WAIT_UNINTERRUPTIBLE] + s->ns[WAIT_CPU] + s->ns[WAIT_THROTTLED];
 }
 
 static __always_inline void begin_stack(struct scratch *s, unsigned long long key, unsigned int pid, unsigned int tid,

@@ -256,8 +256,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	if (!e->dont_wait && t->proc->segment != e->segment &&
 	    procs_awaits_any(e->procs, t->proc, host_mono_ns()))
 		return EMIT_WAITS; /* for the build IDs of its files */
-	if (s->what == SAMPLE_WAIT) /* the wait itself ended before that for a CPU, and is written first */
-		emit_task(e, t, s->time - ((const struct wait *)s)->ns[WAIT_CPU]);
+	if (s->what == SAMPLE_WAIT)
+		emit_task(e, t, emit_wait_time((const struct wait *)s));
 	else if (s->what != SAMPLE_STACK)
 		emit_task(e, t, s->time);
 	if (s->what == SAMPLE_WAIT)

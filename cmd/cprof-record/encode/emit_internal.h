@@ -40,6 +40,8 @@ void emit_wait_events(struct emit *e);
 void emit_waker(struct emit *e, const struct waker *w);
 /* Writes a wait as one sample per reason, with the last stack of its wait site. The segment must have t. */
 enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t);
+/* Returns the time of the first sample that emit_wait may write. */
+uint64_t emit_wait_time(const struct wait *w);
 /* Writes how long a thread ran. The segment must have t. */
 enum emitted emit_ran(struct emit *e, const struct ran *r, const struct task *t);
 

@@ -6,12 +6,16 @@ void emit_wait_events(struct emit *e)
 		[WAIT_SLEEP] = "off-cpu:sleep",
 		[WAIT_UNINTERRUPTIBLE] = "off-cpu:uninterruptible",
 		[WAIT_CPU] = "off-cpu:run-queue",
+		[WAIT_THROTTLED] = "off-cpu:throttled",
 	};
 
-	for (unsigned int i = 0; i < WAIT_REASONS; i++)
+	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
+		if (i == WAIT_THROTTLED && !e->engine->throttled_waits)
+			continue;
 		emit_record(e, (struct record){ .type = RECORD_EVENT,
 						.event = { EVENT_WAITS + i, slice_of(names[i]),
 							   slice_of("ns"), 0, 0 } });
+	}
 }
 
 struct lock_question {
@@ -82,7 +86,7 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 {
 	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->woken);
 	struct record_woken r = { .time = w->on, .thread = t->id, .slept = w->slept, .queued = w->queued,
-				  .by = found.by };
+				  .by = found.by, .throttled = w->throttled };
 	struct task *waker = NULL;
 
 	if (w->slept && w->slept < e->options->off_cpu_ns)
@@ -101,7 +105,7 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 /* Writes the samples of others on the CPU for which the thread was queued. */
 static void put_outsiders(struct emit *e, const struct wait *w)
 {
-	size_t at = outsiders_find(&e->outsiders, w->on - w->queued);
+	size_t at = outsiders_find(&e->outsiders, w->on - w->queued + w->throttled);
 	const struct outsider *s;
 
 	while ((s = outsiders_next(&e->outsiders, &at, w->head.cpu, w->on))) {
@@ -113,7 +117,18 @@ static void put_outsiders(struct emit *e, const struct wait *w)
 	}
 }
 
-/* The wait itself comes first: it ended when the wait for a CPU began. */
+/* Returns when the part of the wait for this reason ended. */
+static uint64_t end_of_part(const struct wait *w, unsigned int reason)
+{
+	return w->head.time - (reason < WAIT_CPU ? w->ns[WAIT_CPU] : 0) -
+	       (reason < WAIT_THROTTLED ? w->ns[WAIT_THROTTLED] : 0);
+}
+
+uint64_t emit_wait_time(const struct wait *w)
+{
+	return end_of_part(w, WAIT_SLEEP);
+}
+
 enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
 	struct wait_site *site = wait_sites_find(e->wait_sites, w->head.weight);
@@ -129,11 +144,11 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.sample.event = EVENT_WAITS + i;
 		r.sample.weight = w->ns[i];
-		r.sample.time = w->head.time - (i == WAIT_CPU ? 0 : w->ns[WAIT_CPU]);
+		r.sample.time = end_of_part(w, i);
 		if (r.sample.weight)
 			emit_put_sample(e, &r);
 	}
-	if (w->queued)
+	if (w->queued > w->throttled)
 		put_outsiders(e, w);
 	if (w->slept + w->queued)
 		put_woken(e, w, t);

@@ -8,6 +8,7 @@
 
 #include "bpf/offcpu.skel.h"
 #include "bpf/sample.skel.h"
+#include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
@@ -65,6 +66,14 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 	return loaded;
 }
 
+/* Does the kernel count for how long a quota throttled the queue of a group, with those above? From 6.6 on. */
+static bool kernel_counts_throttled(void)
+{
+	struct btf_place counter = { "cfs_rq", "throttled_clock_self_time", 0 };
+
+	return btf_find(BTF_KERNEL, &counter, 1);
+}
+
 /* exact: with on_back. */
 static bool load_object(struct offcpu *o, const struct options *options, const struct cpu_list *online,
 			const struct sample_bpf *sample, bool by_tables, bool exact)
@@ -74,6 +83,7 @@ static bool load_object(struct offcpu *o, const struct options *options, const s
 		return false;
 	configure(o->bpf, options, sample, by_tables, o->possible);
 	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
+	bpf_program__set_autoload(o->bpf->progs.on_migrate, kernel_counts_throttled());
 	o->bpf->rodata->has_calls = by_tables && sample->rodata->has_calls;
 	bpf_program__set_autoload(o->bpf->progs.finish_switch, o->bpf->rodata->has_calls);
 	if (!load_programs(o, sample) || !bpf_scratch_add_all(&o->scratches, online) ||
@@ -193,13 +203,17 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 {
 	struct bpf_program *const programs[] = { o->bpf->progs.on_new, o->bpf->progs.on_first,
 						 o->bpf->progs.on_exec, o->bpf->progs.on_rename,
-						 o->bpf->progs.on_switch, o->bpf->progs.on_waking };
+						 o->bpf->progs.on_migrate, o->bpf->progs.on_switch,
+						 o->bpf->progs.on_waking };
 	struct bpf_link **const links[] = { &o->bpf->links.on_new, &o->bpf->links.on_first,
 					    &o->bpf->links.on_exec, &o->bpf->links.on_rename,
-					    &o->bpf->links.on_switch, &o->bpf->links.on_waking };
+					    &o->bpf->links.on_migrate, &o->bpf->links.on_switch,
+					    &o->bpf->links.on_waking };
 
 	errno = 0;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (!bpf_program__autoload(programs[i]))
+			continue;
 		*links[i] = bpf_program__attach(programs[i]);
 		if (!*links[i]) {
 			say_why(error);
@@ -221,6 +235,11 @@ bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu)
 bool offcpu_exact(const struct offcpu *o)
 {
 	return o->bpf->bss->exact;
+}
+
+bool offcpu_throttled(const struct offcpu *o)
+{
+	return bpf_program__autoload(o->bpf->progs.on_migrate);
 }
 
 bool offcpu_report_waits(struct offcpu *o)

@@ -30,6 +30,8 @@ bool offcpu_begin(struct offcpu *o, struct buf *error);
 bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* a CPU that came online; false: errno */
 /* True: stacks are taken when a wait has ended and was long. False: when it is expected to be long. */
 bool offcpu_exact(const struct offcpu *o);
+/* True: the time in which a quota throttled a thread is told apart from that in the queue for a CPU. */
+bool offcpu_throttled(const struct offcpu *o);
 /* Reports the waits that go on, up to now. Returns false if some were not reported. */
 bool offcpu_report_waits(struct offcpu *o);
 /* Sets the cgroup id of the group at index place of the options' groups. */

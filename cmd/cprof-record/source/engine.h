@@ -100,6 +100,7 @@ struct engine {
 	bool walks;            /* the walk by tables is in the kernel */
 	uint64_t late_ns;      /* CPU time of loading programs after the start */
 	bool exact_waits;      /* see offcpu_exact */
+	bool throttled_waits;  /* see offcpu_throttled */
 	struct store *store;   /* the unwind tables; owned by the engine */
 	struct bpf_lang *lang; /* frames of interpreted languages; owned by the engine. NULL: it has none */
 	uint64_t sideband_lost;

@@ -743,6 +743,7 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 		return false;
 	if (b->offcpu) {
 		b->base.exact_waits = offcpu_exact(b->offcpu);
+		b->base.throttled_waits = offcpu_throttled(b->offcpu);
 		rings[n++] = offcpu_ring(b->offcpu);
 	}
 	if (b->counted)
