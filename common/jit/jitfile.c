@@ -10,10 +10,11 @@ enum {
 	PREFIX = 16,
 	LOAD = 56,  /* its fixed part; the name follows, then the code */
 	MOVE = 64,
+	UNWINDING = 40, /* its fixed part; .eh_frame follows, then .eh_frame_hdr */
 	ARCH_TIMES = 1, /* flag of the header */
 };
 
-enum { CODE_LOAD = 0, CODE_MOVE = 1, CODE_CLOSE = 3 };
+enum { CODE_LOAD = 0, CODE_MOVE = 1, CODE_CLOSE = 3, CODE_UNWINDING = 4 };
 
 static enum jitfile_got reject_file(struct jitfile *f, const char *why)
 {
@@ -84,6 +85,21 @@ static bool read_load(const uint8_t *p, size_t n, uint32_t size, struct jitfile_
 	return true;
 }
 
+/* Notes where the unwind information of the next load is; none if the record contradicts itself. */
+static void read_unwinding(struct jitfile *f, const uint8_t *p, uint32_t size)
+{
+	uint64_t n = le64_load(p + 16), header = le64_load(p + 24);
+
+	f->unwinding = (struct jitfile_part){ 0 };
+	if (header <= n && n <= size - UNWINDING)
+		f->unwinding = (struct jitfile_part){ f->offset + UNWINDING, n - header };
+}
+
+static uint32_t fixed_part(uint32_t id)
+{
+	return id == CODE_LOAD ? LOAD : id == CODE_MOVE ? MOVE : id == CODE_UNWINDING ? UNWINDING : PREFIX;
+}
+
 static bool is_range(const struct jitfile_code *code)
 {
 	return code->size > 0 && code->address + code->size >= code->address && code->old + code->size >= code->old;
@@ -104,7 +120,7 @@ static enum jitfile_got read_record(struct jitfile *f, const uint8_t *p, size_t 
 		return JITFILE_MORE;
 	if (size < PREFIX)
 		return reject_file(f, "a record has an impossible size");
-	fixed = id == CODE_LOAD ? LOAD : id == CODE_MOVE ? MOVE : PREFIX;
+	fixed = fixed_part(id);
 	if (size >= fixed && n < fixed)
 		return JITFILE_MORE;
 	if (id == CODE_CLOSE)
@@ -113,8 +129,14 @@ static enum jitfile_got read_record(struct jitfile *f, const uint8_t *p, size_t 
 		good = read_load(p, n, size, code, &whole);
 	else if (id == CODE_MOVE && size >= fixed)
 		good = read_move(p, size, code);
+	else if (id == CODE_UNWINDING && size >= fixed)
+		read_unwinding(f, p, size);
 	if (!whole)
 		return JITFILE_MORE;
+	if (id == CODE_LOAD) {
+		code->unwinding = f->unwinding;
+		f->unwinding = (struct jitfile_part){ 0 };
+	}
 	if (id != CODE_CLOSE && (!good || !is_range(code) || (f->pid && le32_load(p + 16) && le32_load(p + 16) != f->pid)))
 		code->kind = JITCODE_KINDS; /* also for another process, which this one forked */
 	f->offset += size;
