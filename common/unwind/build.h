@@ -1,5 +1,6 @@
 /*
- * Builds unwind tables from files: .eh_frame, .debug_frame, .gopclntab.
+ * Builds unwind tables from files: .eh_frame, .debug_frame, .gopclntab; and from the .eh_frame of generated
+ * code in jitdump files.
  *
  *	struct unwind_table t;
  *
@@ -42,11 +43,25 @@ enum {
 	UNWIND_TABLE_PAGES = 1 << 16, /* 4 GiB of text in one file */
 	UNWIND_TABLE_ROWS = 1 << 25,
 	UNWIND_TABLE_RULES = 1 << 14, /* more than all files of a disk need: only a hostile file has more */
+	UNWIND_CODES_SPAN = 1 << 29,  /* V8 has 512 MiB for its code, and others less */
 };
 
 /* Builds the table of f, which is only read. The table is empty unless the result is UNWIND_BUILT. */
 enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t);
 void unwind_table_release(struct unwind_table *t);
+
+/*
+ * Appends a piece of code without a file, the newest first, to the bytes that unwind_build_codes reads.
+ * eh_frame may be empty: nothing is known then of code that was there before. Its address is the end of the
+ * code, rounded up to 8 (perf's tools/perf/util/genelf.c).
+ */
+void unwind_codes_add(struct buf *out, uint64_t address, uint64_t size, struct slice eh_frame);
+/*
+ * Builds one table of all pieces, whose "file offsets" are addresses. If these are far apart, it has only
+ * those of the UNWIND_CODES_SPAN bytes with the most pieces. The compiler may have written anything, or may
+ * have replaced the code since: all rules are UNWIND_FROM_CODE, and other kinds of rules are left out.
+ */
+enum unwind_built unwind_build_codes(struct slice codes, struct unwind_table *t);
 
 /*
  * Returns the rule at this file offset, with runs resolved: PUSHES and POPS become CFA_RSP. Returns
