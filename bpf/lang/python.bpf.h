@@ -7,11 +7,9 @@
 #ifndef CPROF_BPF_LANG_PYTHON_H
 #define CPROF_BPF_LANG_PYTHON_H
 
-#include "bpf/lang/lang.bpf.h"
-#include "common/lang/python.h"
+#include "bpf/lang/python_class.bpf.h"
 
 enum {
-	PY_OBJECT_TYPE = 8,
 	PY_STR_LENGTH = 16,
 	PY_STR_STATE = 32,
 	PY_BYTES_SIZE = 16,
@@ -59,6 +57,7 @@ WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 {
 	struct lang_walk *l = lang_walk_state();
 	const struct lang_image *im;
+	__u64 name;
 	__u32 text;
 
 	if (!l || unused)
@@ -69,9 +68,10 @@ WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 	if (bpf_probe_read_user(l->object, LANG_OBJECT, (const void *)code) ||
 	    lang_object(l, PY_OBJECT_TYPE) != im->type + l->bias)
 		return -LANG_STATE_UNREADABLE;
-	text = python_text(im,
-			   lang_object(l, im->at[im->at[PY_CODE_QUALNAME] ? PY_CODE_QUALNAME : PY_CODE_NAME]),
-			   l->out.name, LANG_NAME);
+	name = lang_object(l, im->at[im->at[PY_CODE_QUALNAME] ? PY_CODE_QUALNAME : PY_CODE_NAME]);
+	if (im->at[PY_FRAME_LOCALS])
+		name = python_method_name(code, name);
+	text = python_text(im, name, l->out.name, LANG_NAME);
 	l->out.name_n = text & 0xffff;
 	l->out.name_text = text >> 16;
 	text = python_text(im, lang_object(l, im->at[PY_CODE_PATH]), l->out.path, LANG_PATH);

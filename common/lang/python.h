@@ -33,6 +33,10 @@ enum python_at {
 	 * range.
 	 */
 	PY_LOOP_CALLED,
+	/* Before 3.11. A frame's first argument, from the frame on; 0: the code has a qualified name */
+	PY_FRAME_LOCALS,
+	PY_CODE_LOCALS,	  /* in a code object: the number of locals; arguments that are in cells come after them */
+	PY_FUNCTION_CODE, PY_FUNCTION_NAME, /* in a function: its code, its qualified name */
 	PY_AT,
 };
 

@@ -94,5 +94,7 @@ bool python_valid(const struct lang_image *image)
 	       is_code_offset(at[PY_CODE_NAME], 8) && is_code_offset(at[PY_CODE_TABLE], 8) &&
 	       is_code_offset(at[PY_CODE_LINE], 4) && at[PY_STR_ASCII] >= 40 &&
 	       at[PY_STR_ASCII] <= PY_CODE_MOST && at[PY_STR_COMPACT] > at[PY_STR_ASCII] &&
-	       at[PY_STR_COMPACT] <= PY_CODE_MOST && at[PY_LOOP_CALLED] <= LANG_LOOPS;
+	       at[PY_STR_COMPACT] <= PY_CODE_MOST && at[PY_LOOP_CALLED] <= LANG_LOOPS &&
+	       is_far_offset(at[PY_FRAME_LOCALS]) && is_code_offset(at[PY_CODE_LOCALS], 4) &&
+	       is_far_offset(at[PY_FUNCTION_CODE]) && is_far_offset(at[PY_FUNCTION_NAME]);
 }

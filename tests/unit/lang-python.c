@@ -27,6 +27,7 @@ static const char *const names[PY_AT] = {
 	"frame-previous", "frame-instr", "frame-owner",	 "entry",	"code-path",   "code-name",
 	"code-qualname",  "code-line",	 "code-table",	 "code-bytes",	"str-ascii",   "str-compact",
 	"tagged",	  "tls-word",	 "tls-offset",	 "loop-called",
+	"frame-locals",	  "code-locals", "function-code", "function-name",
 };
 
 static struct elf_file *open_file(const char *path)
