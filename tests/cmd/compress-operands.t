@@ -118,10 +118,10 @@ case $tools in
 	head -c 536870912 /dev/zero | zstd -q -c >once.zst
 	for i in 1 2 3 4 5 6 7 8 9 10; do cat once.zst once.zst once.zst; done >bomb.zst
 	like "a bomb is small" "$(wc -c <bomb.zst)" '^[0-9]{6}$'
-	(ulimit -v 400000; timeout 60 cprof-top bomb.zst) >out 2>err
+	(limit_memory 400000; timeout 60 cprof-top bomb.zst) >out 2>err
 	is "a bomb of nothing is refused" "$? $(cat err)" "3 cprof-top: bomb.zst: not a cprof stream"
 	cat a.bin /dev/zero | head -c 268435456 | zstd -q -c >behind.zst
-	(ulimit -v 200000; timeout 120 cprof-dump behind.zst) >out 2>err
+	(limit_memory 200000; timeout 120 cprof-dump behind.zst) >out 2>err
 	is "nothing after a capture is damage" $? 3
 	sed '$d' out >got.in
 	same "  and the capture is whole" "$tests/data/small.txt" got.in

@@ -10,7 +10,7 @@ to=$tmp/to
 mkdir "$to"
 # Sanitizers must be the first preloaded library.
 step=
-if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl 2>/dev/null; then
+if ! sanitized && ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl 2>/dev/null; then
 	step=$tmp/clockstep.so
 fi
 
@@ -53,7 +53,7 @@ third() { awk -v q="$1" -v c="$2" -v n="$SOAK_SECONDS" '$1 >= (q - 1) * n / 3 &&
 	function asort_(a, m, i, j, t) { for (i = 2; i <= m; i++) { t = a[i]; for (j = i - 1; j > 0 && a[j] > t; j--) a[j + 1] = a[j]; a[j + 1] = t } return m }' "$tmp/measured"; }
 for q in 1 2 3; do diag "third $q, medians: $(third $q 2) kB of memory, $(third $q 5) without BPF maps, $(third $q 3) descriptors, $(third $q 4) children"; done
 flat() { awk -v a="$2" -v b="$3" -v d="$4" -v x="$5" 'BEGIN { exit !(a > 0 && b <= a * (1 + d / 100) + x) }' && pass "$1" || { fail "$1"; diag "$2, then $3"; }; }
-if grep -q __asan_init "$BIN/cprof-record"; then
+if sanitized; then
 	skip "its memory is flat" "freed memory is the sanitizer's"
 elif [ "$SOAK_SECONDS" -ge 900 ]; then
 	flat "its memory is flat" "$(third 2 2)" "$(third 3 2)" 5 0

@@ -71,7 +71,7 @@ for q in 1 2 3 4; do
 done
 # bounded DESCRIPTION VALUE LIMIT
 bounded() { if [ "$2" -gt 0 ] && [ "$2" -le "$3" ]; then pass "$1"; else fail "$1"; diag "$2, more than $3"; fi; }
-if grep -q __asan_init "$BIN/cprof-record"; then
+if sanitized; then
 	skip "its memory does not grow" "freed memory is the sanitizer's"
 else
 	# From the second quarter on, because all programs have been seen by then. The data of a segment grows
@@ -100,7 +100,7 @@ cprof-sym "$tmp/churn.bin" 2>/dev/null | cprof-fold -U --truncated |
 ends=$(awk '{ n = $NF; all += n; split($0, s, ";"); end = s[2] ~ /^\[truncated/ ? s[2] : "whole"; sub(/ [0-9]+$/, "", end); sum[end] += n }
 	END { for (e in sum) printf "%.1f %% %s\n", 100 * sum[e] / all, e }' "$tmp/folded" | sort -nr)
 diag "$ends"
-if grep -q __asan_init "$BIN/cprof-record"; then
+if sanitized; then
 	skip "and most stacks of these programs are whole" "the sanitizer's own work is sampled too"
 else
 	# nine in ten, on a machine without other load

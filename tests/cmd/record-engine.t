@@ -150,7 +150,7 @@ shift
 LD_PRELOAD=$so exec "$@"
 X
 locked() { unshare -m sh "$tmp/locked" "$tmp/locked.so" cprof-record "$@"; }
-if [ -d /sys/kernel/security ] && ! grep -q __asan_init "$BIN/cprof-record" &&
+if [ -d /sys/kernel/security ] && ! sanitized &&
 	${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/locked.so" "$tmp/locked.c" -ldl 2>/dev/null; then
 	status "a kernel that is locked down" 0 locked -o "$tmp/locked.bin" -- "$burn" brief 300
 	lock='the kernel is locked down \(/sys/kernel/security/lockdown: confidentiality\), which keeps BPF programs from unwinding by tables$'

@@ -19,7 +19,7 @@ is "with few descriptors some recordings fail, and others not" "$((fails > 0)) $
 is "none that failed has touched the file" "$destroyed" ""
 # Descriptors are counted before an engine is opened. Memory is not: at some limit it runs out
 # while sampling begins.
-if grep -q __asan_init "$BIN/cprof-record"; then
+if sanitized; then
 	skip "without memory some recordings fail, and others not" "the sanitizers need more than any limit"
 	skip "none that failed has touched the file" "the sanitizers need more than any limit"
 else

@@ -14,7 +14,7 @@ status "-q and -v" 2 cprof-record -q -v -a 1
 like "  are mutually exclusive" "$(cat "$tmp/err")" '-q and -v are mutually exclusive$'
 
 may_record_all
-grep -q __asan_init "$BIN/cprof-record" && { skip "refusals" "sanitizers want to be first of what is preloaded"; done_testing; }
+sanitized && { skip "refusals" "sanitizers want to be first of what is preloaded"; done_testing; }
 ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/refuse.so" "$tests/loads/refuse.c" -ldl ||
 	{ fail "the library is built"; done_testing; }
 # refused NAMES WANT OPTION...: makes a recording in which these programs are refused

@@ -23,7 +23,7 @@ folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 first=$tmp/first.bin last=$tmp/last.bin
 status "some mappings" 0 cprof-record -q -o "$first" -- "$storm" map 50000
 status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 150000
-if grep -q __asan_init "$BIN/cprof-record"; then
+if sanitized; then
 	skip "do not make the recorder grow" "freed memory is the sanitizer's"
 elif [ "$(cost rss-bytes "$last")" -lt $(($(cost rss-bytes "$first") + 8000000)) ]; then
 	pass "do not make the recorder grow"
@@ -114,7 +114,7 @@ else
 fi
 
 # Little memory: the recorder works, or ends with one sentence.
-if (ulimit -v 1000000 && cprof-record --version) >/dev/null 2>&1; then
+if ! sanitized; then
 	wrong=
 	for kb in 4000 5000 6000 8000 12000; do
 		# The kernel kills a program that it has begun to load, and that does not fit.

@@ -5,14 +5,14 @@
 . "$tests/lib/sym-lib.sh"
 
 cd "$tmp" || exit 1
-grep -q __asan_init "$BIN/cprof-sym" && own=1 || own=
+sanitized && own=1 || own=
 id=00112233445566778899
 capture() { { segment; process 1; file 1 "$tmp/$1" "$2"; mapping 1 1 0x400000 0x2000 0; echo 0x401010 | frames; finish; } | cprof-dump -r; }
 # within COMMAND...: prints its status, and whether its memory stayed below 200 MB; limits it for the
 # machine's sake, too.
 within() {
 	(
-		[ "$own" ] || ulimit -v 4000000
+		limit_memory 4000000
 		timeout 300 "$BUILD/tests/peak" kib "$@" >out 2>err
 		echo "$? $([ "$own" ] || [ "$(($(cut -d' ' -f1 kib) / 1000))" -lt 200 ] && echo small || cat kib)"
 	)

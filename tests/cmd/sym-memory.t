@@ -6,7 +6,7 @@ host=$BUILD/tests/sym-host
 # peak OPTION...: names $tmp/in and prints the peak memory in MB
 peak() { "$BUILD/tests/peak" "$tmp/kib" cprof-sym "$@" "$tmp/in" >"$tmp/out" 2>"$tmp/err"; awk '{ print int($1 / 1000) }' "$tmp/kib"; }
 # A sanitizer's own memory, and memory that it keeps, count too.
-grep -q __asan_init "$BIN/cprof-sym" && own=1 || own=
+sanitized && own=1 || own=
 # below DESCRIPTION VALUE MOST
 below() { if [ "$own" ]; then skip "$1" "the sanitizer's memory counts, too"; elif [ "$2" -lt "$3" ]; then pass "$1 ($2 MB)"; else fail "$1"; diag "$2 MB are not less than $3"; fi; }
 

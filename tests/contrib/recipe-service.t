@@ -56,7 +56,7 @@ fi
 may=$([ "$(id -u)" = 0 ] || echo "only root gives capabilities away"
 	[ -x "$BIN/cprof-record" ] || echo "the recorder is not built"
 	command -v setpriv >/dev/null || echo "there is no setpriv"
-	! grep -q __asan_init "$BIN/cprof-record" 2>/dev/null || echo "sanitizers need more than this")
+	! sanitized || echo "sanitizers need more than this")
 caps=$(printf '+%s,' $(setting AmbientCapabilities | names) | sed 's/,$//')
 setpriv --no-new-privs --bounding-set "-all,$caps" true 2>/dev/null || may=${may:-"setpriv has no such capabilities here"}
 [ -z "$may" ] || { skip "they record the whole system" "$(echo "$may" | head -n 1)"; done_testing; }

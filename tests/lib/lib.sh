@@ -40,6 +40,12 @@ may_record_all() {
 	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
 }
 
+# sanitized: succeeds if the programs are built with the sanitizers, which reserve terabytes of addresses, keep
+# freed memory, and must be the first preloaded library.
+sanitized() { grep -q __asan_init "$BIN/cprof-dump"; }
+# limit_memory KB: limits the addresses of this subshell, unless programs are sanitized
+limit_memory() { sanitized || ulimit -v "$1"; }
+
 # has_tracepoint NAME: may a tracepoint be sampled here? Whether tracefs is mounted does not matter.
 has_tracepoint() { cprof-record -q -e "$1" -o "$tmp/.tracepoint" -- true 2>/dev/null; }
 
