@@ -281,7 +281,7 @@ static const struct field script_source_fields[] = {
 #define ROW_SINCE(type, name, fields, least) [RECORD_##type] = { name, fields, COUNT(fields), least, false }
 
 static const struct record_desc descs[RECORD_TYPES] = {
-	[RECORD_FLUSH] = { "flush", NULL, 0 },
+	[RECORD_FLUSH] = { .name = "flush" },
 	ROW(SEGMENT, segment), ROW(META, meta),       ROW(EVENT, event),     ROW(PROCESS, process),
 	ROW(THREAD, thread),   ROW(COMM, comm),       ROW(EXIT, exit),       ROW(FILE, file),
 	ROW(MAPPING, mapping), ROW(UNMAP, unmap),     ROW(FRAME, frame),     ROW(NODE, node),

@@ -183,16 +183,17 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static const struct view views[] = {
-		{ .keys = { { BY_FUNCTION } }, .n_keys = 1 },
+		{ .keys = { { .by = BY_FUNCTION } }, .n_keys = 1 },
 		{ .inlined = true },
 		{ .lines = true, .annotate = true },
 		{ .inlined = true, .lines = true, .full_paths = true, .annotate = true, .container = true,
 		  .truncated = true },
-		{ .keys = { { BY_MODULE } }, .n_keys = 1, .inlined = true },
-		{ .keys = { { BY_THREAD }, { BY_CPU }, { BY_LINE } }, .n_keys = 3, .inlined = true },
+		{ .keys = { { .by = BY_MODULE } }, .n_keys = 1, .inlined = true },
+		{ .keys = { { .by = BY_THREAD }, { .by = BY_CPU }, { .by = BY_LINE } }, .n_keys = 3,
+		  .inlined = true },
 		{ .parts = 1u << BY_FUNCTION | 1u << BY_MODULE | 1u << BY_FILE, .inlined = true,
 		  .annotate = true },
-		{ .keys = { { BY_LANGUAGE } }, .n_keys = 1, .annotate = true },
+		{ .keys = { { .by = BY_LANGUAGE } }, .n_keys = 1, .annotate = true },
 		{ .native = NATIVE_ALL, .lines = true },
 		{ .native = NATIVE_NONE },
 	};

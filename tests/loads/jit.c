@@ -14,10 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/loads/attributes.h"
+
 enum { CODE = 512 };
 
 /* Needs nothing but its argument, so it runs wherever it is copied to. */
-static __attribute__((noinline, optimize("no-stack-protector"))) uint32_t code(uint32_t x)
+static MOVABLE uint32_t code(uint32_t x)
 {
 	for (int i = 0; i < 1000000; i++) {
 		x = x * 1664525 + 1013904223;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/loads/attributes.h"
+
 static int copy_of(const char *path, unsigned int flags)
 {
 	int in = open(path, O_RDONLY | O_CLOEXEC), out = memfd_create("copy", flags);
@@ -24,7 +26,7 @@ static int copy_of(const char *path, unsigned int flags)
 	return out;
 }
 
-static __attribute__((noinline, noclone)) unsigned long work_in_program(unsigned long n)
+static AS_WRITTEN unsigned long work_in_program(unsigned long n)
 {
 	volatile unsigned long sum = 0;
 

@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/loads/attributes.h"
+
 enum { PAGE = 4096, LINE = 64, CODE = 1 << 16 };
 
 static volatile uint32_t sink;
@@ -45,12 +47,12 @@ static inline __attribute__((always_inline)) int spin(double seconds)
 	return 0;
 }
 
-static __attribute__((noipa)) int far_work(double seconds)
+static AS_WRITTEN int far_work(double seconds)
 {
 	return spin(seconds) + (int)(sink & 0);
 }
 
-static __attribute__((noipa)) int new_work(void)
+static AS_WRITTEN int new_work(void)
 {
 	return spin(0.02) + (int)(sink & 0);
 }
@@ -140,7 +142,7 @@ static int deep(double seconds)
 	memset(name, 'd', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	for (int i = 0; i < 25; i++)
-		if ((mkdir(name, 0700) < 0) | (chdir(name) < 0))
+		if (mkdir(name, 0700) < 0 || chdir(name) < 0)
 			return 1;
 	fd = open("file", O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, PAGE) < 0 ||
@@ -177,7 +179,7 @@ static int exec_from_threads(long n, char *self)
 }
 
 /* Uses nothing outside itself: it runs at an address other than the linked one. */
-static __attribute__((noipa, aligned(64))) uint32_t late_work(uint32_t n)
+static AS_WRITTEN __attribute__((aligned(64))) uint32_t late_work(uint32_t n)
 {
 	uint32_t x = n;
 

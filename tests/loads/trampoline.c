@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "tests/loads/attributes.h"
+
 enum { BYTES = 4096, APART = 16 };
 
 static uint8_t *code;
@@ -32,7 +34,7 @@ static int through(int i, evaluator *e)
 	return ((trampoline *)(uintptr_t)(code + i * APART))(NULL, NULL, 0, e);
 }
 
-static __attribute__((noipa)) int inner(void *state, void *frame, int flag)
+static AS_WRITTEN int inner(void *state, void *frame, int flag)
 {
 	(void)state;
 	(void)frame;
@@ -42,14 +44,14 @@ static __attribute__((noipa)) int inner(void *state, void *frame, int flag)
 	return flag;
 }
 
-static __attribute__((noipa)) int middle(void *state, void *frame, int flag)
+static AS_WRITTEN int middle(void *state, void *frame, int flag)
 {
 	(void)state;
 	(void)frame;
 	return through(1, inner) + flag + (int)(sink & 0);
 }
 
-static __attribute__((noipa)) int outer(void *state, void *frame, int flag)
+static AS_WRITTEN int outer(void *state, void *frame, int flag)
 {
 	(void)state;
 	(void)frame;
