@@ -666,7 +666,6 @@ static void spaces_at_random(void)
 	struct unwind_space spaces[SPACES] = { 0 }, none = { 0 };
 	uint64_t seeds[SPACES], since[SPACES] = { 0 }, now = 2ull * STORE_GRACE;
 	uint32_t generation = 0;
-	size_t refused = 0;
 	struct memory m;
 	struct store *s = new_store(&m, 4 << 20);
 	bool right = true, rising = true;
@@ -688,10 +687,8 @@ static void spaces_at_random(void)
 			spaces[i] = none;
 			for (size_t k = 0; k < n; k++)
 				list[k] = (struct unwind_mapping){ .start = seeds[i] + k };
-			if (store_map(s, list, n, &spaces[i]) != STORE_LOADED) {
-				refused++;
+			if (store_map(s, list, n, &spaces[i]) != STORE_LOADED)
 				continue;
-			}
 			rising = rising && spaces[i].generation > generation && spaces[i].n == n;
 			generation = spaces[i].generation;
 		}
