@@ -4,7 +4,9 @@
 . "$(dirname "$0")/../lib/lib.sh"
 escape=$(printf '\033')
 
-for command in annotate archive convert diff dump flame fold record run sym top; do
+record=
+[ ! -x "$BIN/cprof-record" ] || record=record
+for command in annotate archive convert diff dump flame fold $record run sym top; do
 	status "$command: an option that is not known" 2 "cprof-$command" "--nonsense$escape[31m"
 	is "  its sentence" "$(head -n 1 "$tmp/err")" "cprof-$command: invalid option \"--nonsense\\x1b[31m\""
 	status "  an argument that is not taken" 2 "$BIN/cprof-$command" --version=1
@@ -12,7 +14,7 @@ for command in annotate archive convert diff dump flame fold record run sym top;
 	status "  a letter that is not known" 2 "cprof-$command" -Z
 	is "  its sentence" "$(head -n 1 "$tmp/err")" "cprof-$command: invalid option \"-Z\""
 done
-for command in archive:-d convert:--to diff:-n flame:-o fold:--from record:-F top:--by; do
+for command in archive:-d convert:--to diff:-n flame:-o fold:--from ${record:+record:-F} top:--by; do
 	option=${command#*:} command=${command%%:*}
 	status "$command: $option without its argument" 2 "cprof-$command" "$option"
 	is "  its sentence" "$(head -n 1 "$tmp/err")" "cprof-$command: $option requires an argument"
@@ -24,7 +26,7 @@ unlike "an option may be shortened" "$(cat "$tmp/err")" 'invalid option'
 cprof-top --f 1 2>"$tmp/err"
 is "but not to what several begin with" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid option "--f" (expected one of --focus, --from, --full-paths)'
-for word in top:--mach:--match flame:--heatmpa:--heatmap record:--ouput:--output; do
+for word in top:--mach:--match flame:--heatmpa:--heatmap ${record:+record:--ouput:--output}; do
 	option=${word#*:} meant=${option#*:} option=${option%:*}
 	status "a word like an option" 2 "cprof-${word%%:*}" $option
 	is "  which one was meant" "$(head -n 1 "$tmp/err")" \
@@ -35,9 +37,8 @@ is "  which one was meant" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid --by "functoin" (expected function, '\
 'module, language, line, file, syscall, process, thread, comm, cpu, container, '\
 'waker, culprit, lock or label.KEY; did you mean function?)'
-status "a value like none" 2 cprof-record --engine nothing
-is "  no guess" "$(head -n 1 "$tmp/err")" \
-	'cprof-record: invalid --engine "nothing" (expected auto, bpf or perf)'
+status "a value like none" 2 cprof-flame -o nothing
+is "  no guess" "$(head -n 1 "$tmp/err")" 'cprof-flame: invalid -o "nothing" (expected html, svg or FILE)'
 
 # A shortened option that takes the operand as its argument leaves the command with standard input.
 echo 'app;work 1' >"$tmp/x.sym"
