@@ -47,23 +47,6 @@ OF = {
 }
 
 
-def heat():
-    return b.value('cprof.heat()')
-
-
-def place(cell, h):
-    box = b.value('Object.values(document.getElementById("heatmap").getBoundingClientRect().toJSON())')[:2]
-    column, row = divmod(cell, h['rows'])
-    return box[0] + h['left'] + (column + .5) * h['cellWidth'], box[1] + (row + .5) * h['cellHeight']
-
-
-def lane_place(name, share):
-    box = b.value('Object.values(document.getElementById("lanemap").getBoundingClientRect().toJSON())')[:2]
-    lanes = b.value('cprof.lanes()')
-    row = [one['name'] for one in lanes['rows']].index(name)
-    return box[0] + lanes['left'] + lanes['room'] * share, box[1] + row * 16 + 7
-
-
 def check_wall():
     a = Account('wall')
     path = os.path.join(TMP, 'wall.html')

@@ -1,36 +1,14 @@
 """The checks of tests/cmd/flame-menu.t."""
-import collections
 import csv
 import io
-import re
-import subprocess
-import time
 import xml.etree.ElementTree as tree
 
-from flamelook import *
+from flameask import *
 
-FILES = os.path.join(TMP, 'files')
 FOLDED = os.path.join(TMP, 'in.folded')
 ITEMS = '''Array.from(document.querySelectorAll("#menu button"),
     (e) => e.innerText.replace(/\\s+/g, " "))'''
 AFTER = os.path.join(TMP, 'after.folded')
-
-
-def program(*args):
-    return subprocess.run(args, check=True, capture_output=True, encoding='utf-8').stdout
-
-
-def fold(*args, file=FOLDED):
-    """Returns what cprof-fold prints, as {stack: weight}."""
-    return read(program('cprof-fold', '-a', *args, file))
-
-
-def read(text):
-    out = collections.Counter()
-    for line in text.splitlines():
-        stack, _, count = line.rpartition(' ')
-        out[stack] += int(count)
-    return out
 
 
 def make_input(path, seed, stacks=400):
@@ -47,93 +25,9 @@ def make_input(path, seed, stacks=400):
             f.write(f"{';'.join(names)}{r.choice(ends)} {r.randint(1, 999)}\n")
 
 
-def page(name, *args):
-    path = os.path.join(TMP, name + '.html')
-    with open(path, 'w', encoding='utf-8') as f:
-        f.write(program('cprof-flame', *args))
-    return path
-
-
-def download(kind):
-    """Downloads by the menu of the button. Returns the file's bytes."""
-    for name in os.listdir(FILES):
-        os.remove(os.path.join(FILES, name))
-    b.value('document.querySelector("[data-act=save]").click()')
-    b.value(f'document.querySelector("#menu [data-do={kind}]").click()')
-    until = time.monotonic() + b.patience
-    while True:
-        done = [n for n in os.listdir(FILES) if n.endswith('.' + kind)]
-        if done:
-            return open(os.path.join(FILES, done[0]), 'rb').read()
-        if time.monotonic() > until:
-            raise Exception(f'no {kind} is downloaded')
-        b.settle()
-
-
-def folded():
-    return read(download('folded').decode())
-
-
-def box_of(name, kind=None, least=20):
-    boxes = [f for f in frames() if f['name'] == name and kind in (None, f['kind']) and f['w'] > least]
-    return max(boxes, key=lambda f: f['w'])
-
-
-def menu_at(box):
-    b.mouse('mouseMoved', box['clientX'], box['clientY'])
-    for kind in ('mousePressed', 'mouseReleased'):
-        b.mouse(kind, box['clientX'], box['clientY'], button='right', clickCount=1)
-    b.wait('!document.getElementById("menu").hidden')
-
-
-def choose(name, act, kind=None):
-    menu_at(box_of(name, kind))
-    b.value(f'document.querySelector("#menu [data-do={act}]").click()')
-    b.settle()
-
-
-def table():
-    kinds = {'kernel': '_[k]', 'inlined': '_[i]', 'JIT': '_[j]'}
-    out = collections.Counter()
-    for r in b.value('cprof.table()'):
-        suffix = '_[l]' if r['name'] == 'C.f' else kinds.get(r['kind'], '')
-        out[r['name'] + suffix, r['kind'] == 'process'] += 0
-        out[r['name'] + suffix, r['kind'] == 'process'] = (r['self'][0], r['total'][0])
-    return dict(out)
-
-
-def functions(stacks):
-    own, total = collections.Counter(), collections.Counter()
-    for stack, weight in stacks.items():
-        frames_ = [(f, i == 0) for i, f in enumerate(stack.split(';'))]
-        own[frames_[-1]] += weight
-        for f in set(frames_):
-            total[f] += weight
-    return {f: (own[f], total[f]) for f in total}
-
-
-def legend_waits():
-    text = b.value('document.getElementById("legend").innerText')
-    found = re.findall(r'(sleeping|uninterruptible|waiting for a CPU)\s+([\d.]+) %', text)
-    return {state: float(share) for state, share in found}
-
-
-def check_follow(what, want, reverse=False):
-    """Everything on the page follows the stacks that are wanted."""
-    total = sum(want.values())
-    same(f'{what}: the table has self and total of the functions', table(), functions(want))
-    b.value('document.getElementById("query").select()')
-    b.value('cprof.app.set({ query: "^(foo|read)$" })')
-    share = b.value('cprof.search().share')
-    hit = sum(n for s, n in want.items() if any(re.fullmatch(r'foo|read(_\[k\])?', f) for f in s.split(';')))
-    ok('... the share of the search is that of these stacks', close(share, hit / total, 1e-9), share, hit)
-    b.value('cprof.app.set({ query: "" })')
-    waits = legend_waits()
-    want_waits = {w[1:-1]: sum(n for s, n in want.items() if s.endswith(w)) / total * 100
-                  for w in ('[sleeping]', '[uninterruptible]', '[waiting for a CPU]')}
-    right = all(close(waits.get(w, 0), v, 0.011) for w, v in want_waits.items())
-    ok('... so is the legend', right, waits, want_waits)
-    whole = sum(fold().values())
+def check_all_of(what, want):
+    check_follow(what, want)
+    total, whole = sum(want.values()), sum(fold().values())
     part = b.value('document.getElementById("part").textContent')
     said = f'Shown: {total:,} of {whole:,} ({total / whole * 100:.2f} %) samples'
     right = part.startswith(said) if total < whole else part == ''
@@ -154,7 +48,7 @@ def check_edits(path):
         choose(name, act, kind)
         want = fold(*args)
         same(f'{act} {name}: what {" ".join(args)} gives', folded(), want)
-        check_follow(act, want)
+        check_all_of(act, want)
     for pair in ((0, 3), (2, 4), (3, 2), (5, 0)):
         fresh(path)
         for i in pair:
@@ -165,7 +59,7 @@ def check_edits(path):
         want = fold(*[f'{name}={"|".join(v)}' if v else name for name, v in options.items()])
         names = ' and '.join(steps[i][1] for i in pair)
         same(f'{names}: what both options give', folded(), want)
-        check_follow(names, want)
+        check_all_of(names, want)
 
 
 def without(stacks, name):
@@ -181,7 +75,7 @@ def check_merge(path):
     choose('foo', 'merge', 'user')
     want = without(fold(), 'foo')
     same('merge foo: stacks without it', folded(), want)
-    check_follow('merge', want)
+    check_all_of('merge', want)
     want = {tuple(data.frame(f, i == 0) for i, f in enumerate(s.split(';'))): n for s, n in want.items()}
     choose('bar', 'merge', 'user')
     want = without(without(fold(), 'foo'), 'bar')
@@ -470,10 +364,9 @@ def check_columns():
 
 
 def check_all():
-    os.makedirs(FILES, exist_ok=True)
+    ask(FOLDED)
     make_input(FOLDED, 3)
     make_input(AFTER, 4)
-    b.call('Browser.setDownloadBehavior', behavior='allow', downloadPath=FILES)
     path = page('menu', FOLDED)
     fresh(path)
     same('all stacks are downloaded as they are', folded(), fold())

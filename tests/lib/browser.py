@@ -35,9 +35,9 @@ class Failed(Exception):
 
 
 class Browser:
-    def __init__(self, width=1280, height=800, scale=1, dark=False, patience=60):
+    def __init__(self, width=1280, height=800, scale=1, dark=False, patience=120):
         self.patience = patience
-        self.errors, self.requests, self.serial, self.buffer, self.events = [], [], 0, b'', []
+        self.errors, self.requests, self.serial, self.buffer, self.loaded = [], [], 0, b'', None
         self.home = tempfile.mkdtemp(prefix='cprof-browser.')
         here_read, there_write = os.pipe()
         there_read, here_write = os.pipe()
@@ -56,6 +56,7 @@ class Browser:
         self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
             self.call(f'{domain}.enable')
+        self.call('Page.setLifecycleEventsEnabled', enabled=True)
         self.size(width, height, scale)
         self.media(dark)
 
@@ -115,7 +116,8 @@ class Browser:
         return message
 
     def event(self, name, params):
-        self.events.append(name)
+        if name == 'Page.lifecycleEvent' and params['name'] == 'load':
+            self.loaded = params['loaderId']
         if name == 'Runtime.exceptionThrown':
             details = params['exceptionDetails']
             self.errors.append(details.get('exception', {}).get('description') or details['text'])
@@ -142,10 +144,9 @@ class Browser:
         """Opens a file (or a URL) and waits until it is loaded."""
         url = path if '://' in path else 'file://' + os.path.abspath(path)
         for each in ('about:blank', url + fragment): # or another fragment of the same file would not load
-            self.events = []
-            self.call('Page.navigate', url=each)
+            document = self.call('Page.navigate', url=each)['loaderId']
             until = time.monotonic() + self.patience
-            while 'Page.loadEventFired' not in self.events:
+            while self.loaded != document: # the event of an earlier document may come late
                 if self.receive(until - time.monotonic()) is None:
                     raise Failed(f'{each} is not loaded in {self.patience} s')
 

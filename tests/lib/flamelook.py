@@ -31,9 +31,11 @@ def ok(what, good, *said):
     count += 1
     failed += not good
     print(f"{'' if good else 'not '}ok {count} - {what}", flush=True)
-    if not good:
-        for line in '\n'.join(str(s)[:600] for s in said).splitlines():
-            print('#', line)
+    if not good: # prove shows only what comes on standard error
+        print(f'# {os.path.basename(sys.argv[0])}: not ok {count} - {what}', file=sys.stderr)
+        short = lambda s: s if len(s) < 2000 else f'{s[:1000]} … {s[-1000:]}'
+        for line in '\n'.join(short(str(s)) for s in said).splitlines():
+            print('#', line, file=sys.stderr, flush=True)
 
 
 def same(what, got, want):
@@ -65,6 +67,31 @@ def frames():
 
 def shot(name):
     b.screenshot(os.path.join(SHOTS, f'flame-{name}.png'))
+
+
+def rect(selector):
+    """Returns left, top, width and height of an element."""
+    text = json.dumps(selector)
+    return b.value(f'Object.values(document.querySelector({text}).getBoundingClientRect().toJSON())')[:4]
+
+
+def heat():
+    return b.value('cprof.heat()')
+
+
+def place(cell, h):
+    """Returns the middle of a cell of the heat map h."""
+    left, top = rect('#heatmap')[:2]
+    column, row = divmod(cell, h['rows'])
+    return left + h['left'] + (column + .5) * h['cellWidth'], top + (row + .5) * h['cellHeight']
+
+
+def lane_place(name, share):
+    """Returns the place in a lane at a share of the time."""
+    left, top = rect('#lanemap')[:2]
+    lanes = b.value('cprof.lanes()')
+    row = [one['name'] for one in lanes['rows']].index(name)
+    return left + lanes['left'] + lanes['room'] * share, top + row * 16 + 7
 
 
 def names(stack):
