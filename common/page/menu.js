@@ -34,6 +34,8 @@ class Menu {
 		});
 		const graph = el('graph');
 		graph.addEventListener('contextmenu', (e) => {
+			// A browser's own long press may come before the timer of ours.
+			this.pressed ||= this.touching;
 			// The keyboard's event has no place of its own.
 			const one = e.button === 2 || e.pointerType ? app.at(e) : null;
 			this.openAt(e, one && !one.rest ? one.box : app.current());
@@ -49,10 +51,15 @@ class Menu {
 	// A long press of a finger; some browsers also send "contextmenu".
 	listenPress(graph) {
 		const stop = () => clearTimeout(this.timer);
+		const lift = () => {
+			this.touching = false;
+			stop();
+		};
 		graph.addEventListener('pointerdown', (e) => {
 			stop();
 			this.pressed = false;
-			if (e.pointerType !== 'touch')
+			this.touching = e.pointerType === 'touch';
+			if (!this.touching)
 				return;
 			this.start = [e.clientX, e.clientY];
 			this.timer = setTimeout(() => {
@@ -67,7 +74,7 @@ class Menu {
 				stop();
 		});
 		for (const event of ['pointerup', 'pointercancel', 'pointerleave'])
-			graph.addEventListener(event, stop);
+			graph.addEventListener(event, lift);
 		// Otherwise the lifted finger would be a click, which closes the menu and zooms.
 		graph.addEventListener('touchend', (e) => {
 			if (this.pressed)
