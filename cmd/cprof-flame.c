@@ -507,6 +507,8 @@ static void finish_settings(struct settings *s, struct filters *f, struct profil
 	if (s->sides[0].n)
 		sides_join(s->sides, f, p);
 	f->shape.reverse = reverse && s->svg;
+	if (sides[0].texts && sides[0].streams)
+		keys_forget_modules(f);
 	filters_shape(f, p);
 	if (reverse)
 		picture_option(&s->pic, "reverse", "1");
@@ -584,9 +586,10 @@ int main(int argc, char **argv)
 	while ((c = cli_option(argc, argv)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
-		else
+		else if (c != FILTER_NO_NAMES)
 			note_filter(&s, c);
 	}
+	f.tells_modules = !s.diff && view_frame_keys(&f.view) == 1u << BY_FUNCTION;
 	s.over_time = directory_given(argv + optind) && !s.svg && !s.diff && !f.view.blame && !f.shape.reverse;
 	s.heatmap = s.heatmap || s.over_time;
 	check_flame(&s, &f, argv + optind, argc - optind);

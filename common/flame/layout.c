@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/profile/projection.h"
+
 /* A name of the profile in one of its two roles: as the process (or thread), or as a function. */
 struct role {
 	struct flame_label label;
@@ -14,16 +16,23 @@ static int kind_order(enum kind kind)
 	return kind == KIND_ROOT ? KINDS : (int)kind;
 }
 
+static int compare_texts(struct slice s, struct slice t)
+{
+	size_t n = s.n < t.n ? s.n : t.n;
+	int differ = n ? memcmp(s.p, t.p, n) : 0;
+
+	return differ ? differ : s.n < t.n ? -1 : s.n > t.n;
+}
+
 static int by_text(const void *a, const void *b)
 {
 	const struct role *x = a, *y = b;
-	struct slice s = x->label.text, t = y->label.text;
-	int differ = memcmp(s.p, t.p, s.n < t.n ? s.n : t.n);
+	int differ = compare_texts(x->label.text, y->label.text);
 
 	if (differ == 0)
-		differ = s.n < t.n ? -1 : s.n > t.n;
-	if (differ == 0)
 		differ = kind_order(x->label.kind) - kind_order(y->label.kind);
+	if (differ == 0)
+		differ = compare_texts(x->label.module, y->label.module);
 	return differ ? differ : x->from < y->from ? -1 : x->from > y->from;
 }
 
@@ -72,8 +81,11 @@ static uint32_t role_of(const struct flame_tree *t, const uint32_t *sizes, uint3
 
 static struct role make_role(const struct profile *p, uint32_t from, const uint8_t *kinds)
 {
-	struct role r = { .label = { profile_text(p, from / 2), KIND_ROOT }, .from = from };
+	struct slice whole = profile_text(p, from / 2);
+	struct role r = { .label = { .text = projection_part(whole, 0), .kind = KIND_ROOT }, .from = from };
 
+	if (r.label.text.n + 1 < whole.n)
+		kind_of(projection_part(whole, 1), &r.label.module);
 	if (!(from & 1))
 		r.label.kind = kinds ? kinds[from / 2] : kind_of(r.label.text, &r.label.text);
 	return r;
@@ -103,7 +115,8 @@ static struct role *list_roles(const struct flame_tree *t, const uint32_t *sizes
 
 static bool same_name(const struct role *a, const struct role *b, bool one_kind)
 {
-	return slice_equal(a->label.text, b->label.text) && (a->label.kind == KIND_ROOT) == (b->label.kind == KIND_ROOT) &&
+	return slice_equal(a->label.text, b->label.text) && slice_equal(a->label.module, b->label.module) &&
+	       (a->label.kind == KIND_ROOT) == (b->label.kind == KIND_ROOT) &&
 	       (one_kind || a->label.kind == b->label.kind);
 }
 
@@ -217,13 +230,14 @@ static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
 	t->has_merged = true;
 	*kinds = calloc(p->labels.n + 1, 1);
 	for (uint32_t i = 0; good && *kinds && i < p->labels.n; i++) {
-		struct slice text;
-		enum kind kind = kind_of(profile_text(p, i), &text);
+		struct slice whole = profile_text(p, i), first = projection_part(whole, 0), text;
+		enum kind kind = kind_of(first, &text);
 
 		buf_clear(&name);
 		buf_bytes(&name, text.p, text.n);
 		if (!one_kind && (kind == KIND_KERNEL || kind == KIND_INLINED || kind == KIND_JIT))
 			buf_printf(&name, "_[%c]", kind == KIND_KERNEL ? 'k' : kind == KIND_INLINED ? 'i' : 'j');
+		buf_bytes(&name, whole.p + first.n, whole.n - first.n);
 		good = !name.failed && profile_label(&t->merged, buf_view(&name), &labels[i]);
 		if (good)
 			note_kind(&(*kinds)[labels[i]], kind);

@@ -9,8 +9,9 @@
  *	flame_tree_release(&t);
  *
  * It is made from the profile's tree and never from lines of text: one function under one caller is one box,
- * wherever its name sorts. Nodes without weight at or below them are left out. The bytes depend only on the
- * contents of the profile, not on the order in which they were added.
+ * wherever its name sorts. Labels may have two parts, name and module (gather_names.h): functions of one name
+ * in several modules are several labels. Nodes without weight at or below them are left out. The bytes depend
+ * only on the contents of the profile, not on the order in which they were added.
  */
 #ifndef CPROF_FLAME_LAYOUT_H
 #define CPROF_FLAME_LAYOUT_H
@@ -20,13 +21,14 @@
 
 struct flame_label {
 	struct slice text; /* without suffix; valid while profile and tree exist */
+	struct slice module; /* second part of the profile's label, without suffix; empty: none */
 	enum kind kind;
 };
 
 /* The children of the node at index i begin at i + 1; the node after its subtree is at i + size. */
 struct flame_node {
 	uint32_t node;  /* node of the profile */
-	uint32_t label; /* sorted by text, then kind, in that order */
+	uint32_t label; /* sorted by text, then kind, then module */
 	uint32_t children;
 	uint32_t size; /* number of nodes in the subtree, including this one */
 };

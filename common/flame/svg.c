@@ -138,6 +138,17 @@ static void append_change(struct drawing *d, size_t i, const uint64_t *total)
 		buf_printf(d->out, "\n%+.2f points, %s", shares[1] - shares[0], words[d->pic->verdicts->nodes[i]]);
 }
 
+/* The kind and the module of a frame, as in the page. */
+static void append_origin(struct buf *out, const struct flame_label *label)
+{
+	const char *kind = label->kind != KIND_USER ? kind_name(label->kind) : "";
+
+	if (!*kind && !label->module.n)
+		return;
+	buf_printf(out, "\n%s%s", kind, *kind && label->module.n ? " \xc2\xb7 " : "");
+	markup_escape(out, label->module);
+}
+
 static void append_tooltip(struct drawing *d, size_t i)
 {
 	const struct picture *pic = d->pic;
@@ -155,8 +166,8 @@ static void append_tooltip(struct drawing *d, size_t i)
 		append_weights(d, flame_self(pic->tree, i), flame_total(pic->tree, i));
 	if (pic->sides == 1 && i)
 		append_intervals(d, flame_self(pic->tree, i), flame_total(pic->tree, i));
-	if (i && flame_label(pic->tree, i)->kind != KIND_USER)
-		buf_printf(out, "\n%s", kind_name(flame_label(pic->tree, i)->kind));
+	if (i)
+		append_origin(out, flame_label(pic->tree, i));
 	buf_text(out, "</title>");
 }
 

@@ -311,8 +311,10 @@ class App extends Acts {
 		return [['95 % interval', own ? `${say('total')}, ${say('self')}` : say('total')]];
 	}
 
-	kindOf(box) {
-		return this.p.kinds || this.p.kind[box.label] > 4 ? KIND_NAMES[this.p.kind[box.label]] : '';
+	// The kind and the module of a box, if they are known.
+	kindOf({ label }) {
+		const { p } = this, kind = p.kinds || p.kind[label] > 4 ? KIND_NAMES[p.kind[label]] : '';
+		return [kind, shown(p.module(label))].filter((text) => text).join(' · ');
 	}
 
 	fillTip(one) {
@@ -346,7 +348,9 @@ class App extends Acts {
 		const list = make('dl', '');
 		for (const [label, value] of this.facts(box))
 			list.append(make('div', '', make('dt', '', label), make('dd', '', value)));
-		el('details').replaceChildren(mark, make('b', '', shown(this.p.name(box.label).slice(0, 400))), list);
+		const name = make('b', '', shown(this.p.name(box.label).slice(0, 400)));
+		const module = make('span', 'dim', shown(this.p.module(box.label)));
+		el('details').replaceChildren(mark, name, module, list);
 	}
 
 	showCrumbs() {
@@ -454,7 +458,7 @@ function publish(app) {
 		focus: () => (app.focus ? { name: p.name(app.focus.label), path: names(app.focus) } : null),
 		zoomed: () => names(app.zoomed.down),
 		table: () => app.table.rows.map((l) => ({
-			name: p.name(l), kind: KIND_NAMES[p.kind[l]],
+			name: p.name(l), kind: KIND_NAMES[p.kind[l]], module: p.module(l),
 			self: app.seen.labelSelf.map((s) => s[l]),
 			total: app.seen.labelTotal.map((t) => t[l]),
 		})),

@@ -4,7 +4,7 @@
 // sibling of a child c is end[c].
 
 const MAGIC = 'cprofv2\n';
-const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16, LANES = 32;
+const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16, LANES = 32, MODULES = 64;
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)
@@ -89,6 +89,7 @@ function readProfile(bytes) {
 		options: new Map(r.pairs()), ledger: r.pairs(), times: null,
 	};
 	readLabels(r, p);
+	readModules(r, p, flags);
 	readTree(r, p);
 	if (flags & TIMES)
 		readTimes(r, p);
@@ -123,6 +124,22 @@ function readLabels(r, p) {
 			names[i] = r.utf8.decode(r.bytes.subarray(start[i], start[i] + length[i]));
 		return names[i];
 	};
+}
+
+// clash() is true for labels that only their modules tell apart; most are the only ones of their name.
+function readModules(r, p, flags) {
+	const texts = [''], number = new Uint32Array(p.labels + 1);
+	p.modules = !!(flags & MODULES);
+	for (let n = p.modules ? r.count() : 0; n > 0; n--)
+		texts.push(r.text());
+	for (let i = 0; p.modules && i < p.labels; i++) {
+		number[i] = r.number();
+		if (number[i] + 1 >= 2 * texts.length)
+			throw new Error(`label ${i} has no module: the data is damaged`);
+	}
+	p.clashes = number.some((value) => value > 0 && value % 2 === 0);
+	p.module = (i) => texts[(number[i] + 1) >> 1];
+	p.clash = (i) => number[i] > 0 && number[i] % 2 === 0;
 }
 
 function readTree(r, p) {

@@ -27,7 +27,7 @@ function editWords(p, list) {
 }
 
 function sayEdit(p, [verb, label]) {
-	return EDIT_VERBS[verb](label < 0 ? '' : shown(p.name(label)));
+	return EDIT_VERBS[verb](label < 0 ? '' : shown(fullName(p, label)));
 }
 
 // Returns { p, map }: the edited profile, and the place of each node in it; map is null if nothing moved.
@@ -63,9 +63,13 @@ function keepRoot(p, map, verb, label) {
 	return p;
 }
 
-// Labels that cprof-fold prints alike get one number: a process may be called like its function.
+// Labels that cprof-fold prints alike get one number: a process may be called like its function, and a
+// function like one of another module.
 function sameText(p) {
 	const text = Int32Array.from({ length: p.labels + 1 }, (_, l) => l);
+	for (let k = 0, l = 1; l < p.labels; k = l++)
+		if (p.clash(k) && p.clash(l) && p.kind[k] === p.kind[l] && p.name(k) === p.name(l))
+			text[l] = text[k];
 	for (let l = 0; l < p.labels; l++) {
 		if (p.kind[l] !== ROOT)
 			continue;

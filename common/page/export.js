@@ -53,9 +53,10 @@ function stacksWith(q, box) {
 	return within;
 }
 
-// Returns folded text in pieces, which a file may be made from. Equal stacks of the reversed view are one.
+// Returns folded text in pieces, which a file may be made from. Equal stacks are one: reversed ones, and those
+// that differ only in modules.
 function foldedPieces(app) {
-	const pieces = [], sums = app.view === 'reverse' ? new Map() : null;
+	const pieces = [], sums = app.view === 'reverse' || app.p.clashes ? new Map() : null;
 	let lines = [];
 	const line = (stack, weights) => {
 		lines.push(`${stack} ${weights.join(' ')}\n`);
@@ -83,10 +84,11 @@ function tableText(app) {
 	const { p, seen, table } = app, sides = p.sides === 2 ? [' before', ' after'] : [''];
 	const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 	const unit = p.unit === 'ns' ? ' (ns)' : '', head = (of) => sides.map((side) => `${of}${side}${unit}`);
-	const lines = [['Function', 'Kind', ...head('Self'), ...head('Total')]];
+	const modules = p.modules ? ['Module'] : [];
+	const lines = [['Function', ...modules, 'Kind', ...head('Self'), ...head('Total')]];
 	for (const l of table.rows) {
 		const numbers = [...seen.labelSelf, ...seen.labelTotal].map((of) => of[l]);
-		lines.push([p.name(l), KIND_NAMES[p.kind[l]], ...numbers]);
+		lines.push([p.name(l), ...modules.map(() => p.module(l)), KIND_NAMES[p.kind[l]], ...numbers]);
 	}
 	return lines.map((line) => `${line.map((text) => cell(String(text))).join(',')}\r\n`).join('');
 }
@@ -139,7 +141,8 @@ function boxText(app, picture, g, one, look) {
 	const fit = one.w > 2.2 * fontSize ? picture.fit(g, name, one.w - 8) : '';
 	const place = `x="${(one.x + 4).toFixed(2)}" y="${y + row / 2 + fontSize * 0.35}"`;
 	const text = fit && `<text ${place} fill="${ink}">${markup(fit)}</text>`;
-	const facts = [name, ...app.facts(one.box).map((fact) => fact.join(' '))].join('\n');
+	const own = [name, app.kindOf(one.box), ...app.facts(one.box).map((fact) => fact.join(' '))];
+	const facts = own.filter((line) => line).join('\n');
 	return `<g><title>${markup(facts)}</title>${rect(y, row - 1, fill)}${text}</g>`;
 }
 

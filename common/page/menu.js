@@ -106,7 +106,7 @@ class Menu {
 		const { app, box } = this;
 		if (!app.canDo(act, box))
 			return undefined;
-		const name = box ? shown(app.p.name(box.label)) : '';
+		const name = box ? shown(fullName(app.p, box.label)) : '';
 		const short = name.length > 48 ? `${name.slice(0, 47)}…` : name;
 		const text = words === 'ROOT' ? app.rootWords(box) : words.replace('NAME', () => short);
 		return this.button(text, key, () => app.act(act, box), act);

@@ -493,7 +493,7 @@ class Page {
 				pane.scrollTop = y + this.picture.rowHeight - pane.clientHeight;
 		}
 		const facts = this.facts(box).map((fact) => fact.join(' ')).join(', ');
-		this.say(`${shown(this.p.name(box.label).slice(0, 300))}: ${facts}`);
+		this.say(`${shown(fullName(this.p, box.label).slice(0, 300))}: ${facts}`);
 		this.redraw();
 	}
 

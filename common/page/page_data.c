@@ -1,8 +1,17 @@
 #include "common/page/page_data.h"
 
+#include "common/base/intern.h"
 #include "common/page/lanes_data.h"
 
-enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, HAS_KINDS = 8, SEVERAL_RUNS = 16, HAS_LANES = 32 };
+enum {
+	TWO_SIDES = 1,
+	HAS_MOMENTS = 2,
+	INVERTED = 4,
+	HAS_KINDS = 8,
+	SEVERAL_RUNS = 16,
+	HAS_LANES = 32,
+	HAS_MODULES = 64,
+};
 
 static void append_text(struct buf *out, const char *text)
 {
@@ -26,6 +35,8 @@ static unsigned int flags_of(const struct picture *pic)
 	for (size_t i = 0; i < pic->tree->n_labels; i++) {
 		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
 			flags |= HAS_KINDS;
+		if (pic->tree->labels[i].module.n)
+			flags |= HAS_MODULES;
 	}
 	return flags;
 }
@@ -43,6 +54,38 @@ static void append_labels(struct buf *out, const struct picture *pic)
 			buf_varint(out, pic->verdicts->totals[i]);
 		}
 	}
+}
+
+/* Returns whether the label and the next one differ only in their modules. */
+static bool differs_by_module(const struct flame_tree *t, size_t i)
+{
+	const struct flame_label *l = &t->labels[i];
+
+	return i + 1 < t->n_labels && l[0].kind == l[1].kind && slice_equal(l[0].text, l[1].text);
+}
+
+static void append_modules(struct buf *out, const struct flame_tree *t)
+{
+	struct buf numbers = { 0 };
+	struct intern modules;
+
+	intern_init(&modules);
+	for (size_t i = 0; i < t->n_labels; i++) {
+		bool several = differs_by_module(t, i) || (i && differs_by_module(t, i - 1));
+		struct slice module = t->labels[i].module;
+		uint32_t number;
+
+		if (module.n && !intern_add(&modules, module, &number))
+			out->failed = true;
+		buf_varint(&numbers, module.n && !out->failed ? 1 + several + 2 * (uint64_t)number : 0);
+	}
+	buf_varint(out, modules.n);
+	for (uint32_t i = 0; i < modules.n; i++)
+		buf_slice(out, intern_get(&modules, i));
+	buf_bytes(out, numbers.p, numbers.n);
+	out->failed |= numbers.failed;
+	buf_release(&numbers);
+	intern_release(&modules);
 }
 
 static uint8_t *write_number(uint8_t *p, uint64_t v)
@@ -127,6 +170,8 @@ size_t page_data_append(struct buf *out, const struct picture *pic)
 	append_pairs(out, pic->options, pic->n_options);
 	append_pairs(out, pic->facts, pic->n_facts);
 	append_labels(out, pic);
+	if (flags_of(pic) & HAS_MODULES)
+		append_modules(out, pic->tree);
 	texts = out->n - begin;
 	append_tree(out, pic);
 	if (pic->moments)

@@ -10,11 +10,13 @@
  * bytes.
  *
  *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is known not to be user code,
- *	            16: there are several runs, 32: moments have lanes
+ *	            16: there are several runs, 32: moments have lanes, 64: labels have modules
  *	texts       title, subtitle, unit, name of the first side, of the second (empty if there is one side)
  *	options     their number, then name and value of each
  *	ledger      number of lines, then name and value of each
  *	labels      their number, then for each: enum kind, text, with two sides enum verdict of self, total
+ *	modules     their number and the text of each; then for each label 0 (no module), 1 + 2 * its module, or
+ *	            2 + 2 * its module if another label of the same text and kind has another one
  *	tree        number of nodes without the invisible root; the root's number of children; then nodes in
  *	            pre-order, siblings by name. A node with one child and no self weight: label * 2 + 1.
  *	            Any other node: label * 2, number of children, self weight, with two sides also the

@@ -22,6 +22,8 @@ class Table {
 		this.body = document.getElementById('tbody');
 		this.long = document.getElementById('tlong');
 		this.columns = profile.sides === 1 ? this.oneSide() : this.twoSides();
+		if (profile.modules)
+			this.columns.unshift(this.moduleColumn());
 		this.makeHead();
 		this.body.addEventListener('scroll', () => this.paint());
 		this.body.addEventListener('keydown', (e) => this.key(e));
@@ -29,6 +31,11 @@ class Table {
 		this.long.addEventListener('click', (e) => this.click(e));
 		const input = document.getElementById('filter');
 		input.addEventListener('input', () => this.setFilter(input.value));
+	}
+
+	moduleColumn() {
+		const show = (l) => shown(this.p.module(l));
+		return { key: 'module', title: 'Module', text: true, show, tip: show, minor: true };
 	}
 
 	oneSide() {
@@ -76,7 +83,11 @@ class Table {
 		};
 		add('name', 'Function', 'name');
 		for (const c of this.columns)
-			add(c.key, c.title, `${c.bar || c.change ? 'share' : 'number'}${c.minor ? ' minor' : ''}`);
+			add(c.key, c.title, this.classOf(c, c.bar || c.change));
+	}
+
+	classOf(c, share) {
+		return `${c.text ? 'module' : share ? 'share' : 'number'}${c.minor ? ' minor' : ''}`;
 	}
 
 	titles() {
@@ -90,7 +101,8 @@ class Table {
 		const least = this.p.unit === 'ns' ? '999.99 ms'.length : 0;
 		const digits = Math.max(least, this.format.weight(this.w.sum[0]).length);
 		const wide = Math.max(4.3, 0.58 * digits + 0.9);
-		const width = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '5.1em');
+		const number = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '5.1em');
+		const width = (c) => (c.text ? 'minmax(4em, 0.4fr)' : number(c));
 		const list = (columns) => ['minmax(5em, 1fr)', ...columns.map(width)].join(' ');
 		const { style } = document.getElementById('table');
 		style.setProperty('--all-columns', list(this.columns));
@@ -98,7 +110,8 @@ class Table {
 	}
 
 	sortBy(key) {
-		this.sort = { key, down: this.sort.key === key ? !this.sort.down : key !== 'name' };
+		const text = key === 'name' || key === 'module';
+		this.sort = { key, down: this.sort.key === key ? !this.sort.down : !text };
 		this.order = null;
 		this.refresh();
 		this.paint();
@@ -142,9 +155,11 @@ class Table {
 			if (w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0))
 				rows.push(l);
 		const sign = this.sort.down ? -1 : 1;
-		const byName = (a, b) => (p.name(a) < p.name(b) ? -1 : p.name(a) > p.name(b) ? 1 : a - b);
+		const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 		if (this.sort.key === 'name') {
-			rows.sort((a, b) => sign * byName(a, b));
+			rows.sort((a, b) => sign * (order(p.name(a), p.name(b)) || a - b));
+		} else if (this.sort.key === 'module') {
+			rows.sort((a, b) => sign * order(p.module(a), p.module(b)) || a - b);
 		} else {
 			const { by } = this.columns.find((c) => c.key === this.sort.key);
 			const values = new Float64Array(p.labels);
@@ -159,7 +174,8 @@ class Table {
 	refresh() {
 		const { p, filter, matches } = this;
 		this.order ??= this.sorted();
-		const wanted = (l) => (!matches || matches[l]) && (!filter || filter.test(p.name(l)));
+		const passes = (l) => filter.test(p.name(l)) || (p.modules && filter.test(p.module(l)));
+		const wanted = (l) => (!matches || matches[l]) && (!filter || passes(l));
 		const rows = this.rows = this.order.filter(wanted);
 		this.at = Math.min(this.at, rows.length - 1);
 		for (const cell of this.head.children) {
@@ -220,7 +236,7 @@ class Table {
 		for (const c of this.columns) {
 			const cell = document.createElement('span');
 			cell.setAttribute('role', 'cell');
-			cell.className = `${c.bar ? 'share' : 'number'}${c.minor ? ' minor' : ''}`;
+			cell.className = this.classOf(c, c.bar);
 			cell.textContent = c.show(label);
 			if (c.bar)
 				cell.style.setProperty('--share', String(c.bar(label)));
@@ -245,8 +261,10 @@ class Table {
 		cell.className = 'name';
 		mark.style.background = this.format.colour(label);
 		text.textContent = shown(this.p.name(label).slice(0, 400));
-		cell.title = shown(this.p.name(label).slice(0, 2000));
+		cell.title = shown(fullName(this.p, label).slice(0, 2000));
 		cell.append(mark, text);
+		if (this.p.clash(label)) // where the column of modules has no room
+			cell.append(make('em', '', shown(moduleMark(this.p, label))));
 		return cell;
 	}
 
@@ -273,7 +291,7 @@ class Table {
 			const { scrollTop: top, clientHeight: height } = this.body, y = this.at * rowHeight();
 			this.body.scrollTop = Math.max(y + rowHeight() - height, Math.min(top, y));
 			this.paint();
-			this.format.say(this.p.name(this.rows[this.at]));
+			this.format.say(fullName(this.p, this.rows[this.at]));
 		} else if (e.key === 'Enter' && this.at >= 0) {
 			this.events.pick(this.rows[this.at]);
 		} else {

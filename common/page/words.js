@@ -34,6 +34,17 @@ const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
 const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
 
+// The module as cprof-top shows it after a name: " [cc1]", " [kernel]".
+function moduleMark(p, label) {
+	const module = p.module(label);
+	if (!p.clash(label) || p.name(label)[0] === '[')
+		return '';
+	return module[0] === '[' ? ` ${module}` : ` [${module}]`;
+}
+
+// The name with its module if functions of other modules have the same name.
+const fullName = (p, label) => p.name(label) + moduleMark(p, label);
+
 function sayTime(ns) {
 	for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
 		if (ns >= size)
@@ -142,8 +153,9 @@ function stateOf(fragment, defaults) {
 const LONGEST_PATH = 4000;
 
 function labelWord(p, label) {
-	const word = encodeURIComponent(p.name(label)).replace(/~/g, '%7E');
-	return p.kind[label] || word === '' ? `${word}~${p.kind[label]}` : word;
+	const code = (text) => encodeURIComponent(text).replace(/~/g, '%7E'), word = code(p.name(label));
+	const module = p.clash(label) ? `~${code(p.module(label))}` : '';
+	return p.kind[label] || word === '' || module ? `${word}~${p.kind[label]}${module}` : word;
 }
 
 function pathWords(p, path) {
@@ -164,20 +176,26 @@ class PathReader {
 
 	label(word) {
 		const { p } = this, tilde = word.indexOf('~');
-		let name;
+		let name, kind, module;
 		try {
-			name = decodeURIComponent(tilde < 0 ? word : word.slice(0, tilde));
+			[name, kind, module] = word.split('~').map(decodeURIComponent);
 		} catch (e) {
 			return -1;
 		}
 		if (!this.byName) {
 			this.byName = new Map();
-			for (let l = p.labels - 1; l >= 0; l--)
+			for (let l = p.labels - 1; l >= 0; l--) {
 				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
+				if (p.clash(l))
+					this.byName.set(`${p.kind[l]}~${p.name(l)}~${p.module(l)}`, l);
+			}
 		}
+		const exact = this.byName.get(`${kind}~${name}~${module}`);
+		if (exact !== undefined)
+			return exact;
 		// Without a kind: a user function, otherwise any label with this name.
 		// Links made before states of waiting had kinds of their own name them as SLEEPING.
-		const kind = word.slice(tilde + 1), waits = [SLEEPING, 9, 10];
+		const waits = [SLEEPING, 9, 10];
 		const kinds = tilde < 0 ? KIND_NAMES.keys() : kind === String(SLEEPING) ? waits : [kind];
 		return [...kinds].map((kind) => this.byName.get(`${kind}~${name}`)).find((label) => label !== undefined) ?? -1;
 	}

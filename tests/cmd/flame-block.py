@@ -4,6 +4,7 @@
 flame-block.py WHAT [FILE]: WHAT is
   head     flags, title, subtitle, unit, sides, options, ledger
   labels   kind, verdicts, name
+  modules  name, module ("-": none), "*" if another label of this name and kind has another module
   boxes    path, self and total of each node, and verdict with two sides; in the order of the file
   table    self and total of each name, as cprof-top counts them
   times    slice, path, weight
@@ -35,6 +36,9 @@ class Block:
         self.options = [(self.text(), self.text()) for _ in range(self.number())]
         self.ledger = [(self.text(), self.text()) for _ in range(self.number())]
         self.labels = [self.label() for _ in range(self.number())]
+        texts = [self.text() for _ in range(self.number())] if self.flags & 64 else []
+        numbers = [self.number() for _ in self.labels] if self.flags & 64 else []
+        self.modules = [(texts[(n - 1) // 2], n % 2 == 0) if n else ('-', False) for n in numbers]
         self.read_tree()
         self.read_times()
         assert self.at == len(self.raw), 'bytes are left'
@@ -152,6 +156,9 @@ def main():
     elif what == 'labels':
         for kind, name, verdicts in b.labels:
             print(kind, *verdicts, name)
+    elif what == 'modules':
+        for (_, name, _), (module, marked) in zip(b.labels, b.modules):
+            print(name, module, *['*'] * marked)
     elif what == 'boxes':
         for i, (_, _, selfs, totals, verdict) in enumerate(b.nodes):
             if i:
