@@ -84,7 +84,8 @@ ln -s ../other odd/link && : >odd/empty && : >odd/.hidden && ln -s nowhere odd/g
 status "links, loops, FIFOs and other files" 0 timeout 20 cprof-fold --by comm odd
 is "  have no captures, but a link to one is one" "$(tr '\n' , <out)" "one 2,three 2,"
 is "  which is said" "$(cat err)" \
-	"cprof-fold: odd: left alone, because they are not captures: empty, fifo, folded and 5 more
+	"cprof-fold: odd: left alone, because they are not captures: empty, fifo, folded and 3 more
+cprof-fold: odd: its subdirectories are read only if they are operands, too: sub, up
 cprof-fold: odd: left out, because a recorder still writes them or was killed: .b.cprof.part"
 head -c 240 odd/a.cprof >odd/cut.cprof && : >odd/nothing.cprof && tail -c +3 odd/a.cprof >odd/front.cprof
 status "damaged captures among them" 3 cprof-fold --by comm odd
@@ -92,8 +93,11 @@ is "  do not change the rest" "$(tr '\n' , <out)" "one 2,three 2,"
 is "  and are counted" "$(tail -n 1 err)" "cprof-fold: odd: 2 of 5 captures are damaged or cut short"
 mkdir none none/sub && echo x >none/x
 status "no capture in it" 3 cprof-top none
-is "  is said" "$(cat err)" "cprof-top: none: left alone, because they are not captures: sub, x
+is "  is said" "$(cat err)" "cprof-top: none: left alone, because they are not captures: x
+cprof-top: none: its subdirectories are read only if they are operands, too: sub
 cprof-top: none: cannot find a capture in it"
+mkdir -p hosts/one hosts/two && made 0 one >hosts/one/a && made 60 two >hosts/two/b
+is "subdirectories are read by their names" "$(cprof-fold --by comm hosts/* | tr '\n' ,)" "one 2,two 2,"
 mkdir bare
 status "nothing at all" 3 cprof-top bare
 like "-w takes one capture" "$(cprof-top -w 1 d 2>&1)" '^cprof-top: -w takes one capture'

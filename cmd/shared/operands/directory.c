@@ -115,7 +115,7 @@ struct listing {
 	int fd;
 	struct found *captures;
 	size_t n, cap;
-	struct others foreign, parts, unreadable;
+	struct others foreign, folders, parts, unreadable;
 	uint8_t start[HEADER_FACTS_BYTES];
 };
 
@@ -138,7 +138,7 @@ static bool is_part(const char *name)
 static void look_at(struct listing *l, const char *name)
 {
 	struct found f = { 0 };
-	struct stat st;
+	struct stat st = { 0 };
 	int fd;
 
 	if (is_part(name))
@@ -146,7 +146,7 @@ static void look_at(struct listing *l, const char *name)
 	if (name[0] == '.')
 		return;
 	if (fstatat(l->fd, name, &st, 0) != 0 || !S_ISREG(st.st_mode)) {
-		note_other(&l->foreign, name, NULL);
+		note_other(S_ISDIR(st.st_mode) ? &l->folders : &l->foreign, name, NULL);
 		return;
 	}
 	fd = openat(l->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -273,6 +273,7 @@ static void add_directory(const char *path, const struct view *view)
 	l->path = path;
 	look_at_all(l);
 	report_others(&l->foreign, path, "left alone, because they are not captures");
+	report_others(&l->folders, path, "its subdirectories are read only if they are operands, too");
 	report_others(&l->parts, path, "left out, because a recorder still writes them or was killed");
 	report_others(&l->unreadable, path, "cannot read");
 	if (!l->n)

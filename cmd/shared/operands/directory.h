@@ -8,7 +8,8 @@
  *		directory_done(*operands, status);
  *	}
  *
- * Captures are recognized by their contents. Other files are left alone, and reported.
+ * Captures are recognized by their contents. Other files are left alone, and reported;
+ * so are subdirectories, because an archive may have one for each of many hosts.
  */
 #ifndef CPROF_CMD_DIRECTORY_H
 #define CPROF_CMD_DIRECTORY_H
