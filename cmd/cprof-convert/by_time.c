@@ -45,7 +45,7 @@ enum status convert_firefox(struct conversion *c)
 
 enum status convert_perfetto(struct conversion *c)
 {
-	struct collected it = { 0 };
+	struct collected it = { .wakers = true };
 	enum status status = collect_timed(c, &it);
 	struct perfetto_writer *w = perfetto_new(&it.traces);
 	struct slice bytes;

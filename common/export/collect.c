@@ -362,7 +362,7 @@ static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t 
 		.wait = capture_wait(&c->capture, k->event),
 	};
 
-	if (!collect_waker(c, k->waker, &o.waker))
+	if (!collect_waker(c, k->waker, &o))
 		return false;
 	if (k->cgroup && !label_text(c, capture_text(&c->capture, k->cgroup), &o.container))
 		return false;

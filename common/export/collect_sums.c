@@ -58,7 +58,7 @@ bool collect_woken(struct collect *c, const struct record_woken *r)
 	return true;
 }
 
-bool collect_waker(struct collect *c, uint32_t waker, uint32_t *text)
+bool collect_waker(struct collect *c, uint32_t waker, struct traces_owner *owner)
 {
 	const struct capture_thread *t = NULL;
 
@@ -69,9 +69,12 @@ bool collect_waker(struct collect *c, uint32_t waker, uint32_t *text)
 	buf_clear(&c->text);
 	if (t && t->comm)
 		sanitize_append(&c->text, capture_text(&c->capture, t->comm));
-	if (t)
-		buf_printf(&c->text, "-%" PRIu64 "/%" PRIu64, c->capture.processes[t->process].pid, t->tid);
-	else
+	if (t) {
+		owner->waker_pid = c->capture.processes[t->process].pid;
+		owner->waker_tid = t->tid;
+		buf_printf(&c->text, "-%" PRIu64 "/%" PRIu64, owner->waker_pid, owner->waker_tid);
+	} else {
 		buf_text(&c->text, blame_name_of_by(waker - WAKER_NOT));
-	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
+	}
+	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &owner->waker);
 }

@@ -40,8 +40,8 @@ bool collect_add_key(struct collect *c, const struct collect_key *key, uint64_t 
 bool collect_slept(struct collect *c, uint64_t thread, uint32_t key, uint64_t weight, size_t moment);
 /* Moves the long wait from its sample's key to one with the waker. Returns false if out of memory. */
 bool collect_woken(struct collect *c, const struct record_woken *r);
-/* Makes the name of a waker; *text 0: none. */
-bool collect_waker(struct collect *c, uint32_t waker, uint32_t *text);
+/* Sets the waker of an owner, if there is one. Returns false if out of memory. */
+bool collect_waker(struct collect *c, uint32_t waker, struct traces_owner *owner);
 /* Claims weight in the traces; returns NULL, or a sentence if the sum would be too large. */
 const char *collect_claim(struct collect *c, uint64_t weight);
 

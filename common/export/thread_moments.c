@@ -39,14 +39,26 @@ static int order_of(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_thread(const struct traces *s, uint32_t a, uint32_t b)
+static int compare_threads(const struct traces *s, const struct thread_moments_thread *x,
+			   const struct thread_moments_thread *y)
 {
-	const struct traces_owner *x = &s->owners[a], *y = &s->owners[b];
 	int order = x->host == y->host ? 0 : slice_compare(traces_get(s, x->host), traces_get(s, y->host));
 
 	if (order == 0)
 		order = order_of(x->pid, y->pid);
 	return order ? order : order_of(x->tid, y->tid);
+}
+
+static struct thread_moments_thread thread_of(const struct traces_owner *o)
+{
+	return (struct thread_moments_thread){ .pid = o->pid, .tid = o->tid, .host = o->host };
+}
+
+static int by_thread(const struct traces *s, uint32_t a, uint32_t b)
+{
+	struct thread_moments_thread x = thread_of(&s->owners[a]), y = thread_of(&s->owners[b]);
+
+	return compare_threads(s, &x, &y);
 }
 
 /* Moments at one time are in an order that depends on their contents alone. */
@@ -69,12 +81,10 @@ static int by_time(const void *a, const void *b, void *context)
 
 static bool add_thread(struct thread_moments *t, const struct traces *s, size_t at)
 {
-	const struct traces_owner *o = &s->owners[s->moments[at].owner];
-
 	if (!grow_array(&t->threads, &t->cap, t->n, sizeof(*t->threads)))
 		return false;
-	t->threads[t->n++] =
-		(struct thread_moments_thread){ .pid = o->pid, .tid = o->tid, .host = o->host, .first = at };
+	t->threads[t->n] = thread_of(&s->owners[s->moments[at].owner]);
+	t->threads[t->n++].first = at;
 	return true;
 }
 
@@ -119,6 +129,23 @@ bool thread_moments_init(struct thread_moments *t, struct traces *s)
 		return false;
 	name_processes(t);
 	return true;
+}
+
+size_t thread_moments_find(const struct thread_moments *t, const struct traces *s, uint32_t host,
+			   uint64_t pid, uint64_t tid)
+{
+	struct thread_moments_thread wanted = { .pid = pid, .tid = tid, .host = host };
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (compare_threads(s, &t->threads[mid], &wanted) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->n && compare_threads(s, &t->threads[low], &wanted) == 0 ? low : t->n;
 }
 
 void thread_moments_release(struct thread_moments *t)

@@ -34,6 +34,10 @@ struct thread_moments {
 bool thread_moments_init(struct thread_moments *t, struct traces *s);
 void thread_moments_release(struct thread_moments *t);
 
+/* Returns the index of a thread; t->n if it has no moments. host: text. */
+size_t thread_moments_find(const struct thread_moments *t, const struct traces *s, uint32_t host,
+			   uint64_t pid, uint64_t tid);
+
 /* Returns whether weights are nanoseconds. Waits have a beginning only then. */
 bool thread_moments_timed(const struct traces *s);
 /* Returns when a moment begins: a wait at its beginning, and a sample at its time. */

@@ -57,6 +57,7 @@ struct traces_node {
 
 struct traces_owner {
 	uint64_t pid, tid; /* 0: unknown */
+	uint64_t waker_pid, waker_tid; /* if a thread ended the long wait; otherwise 0 */
 	uint32_t host, container;
 	uint32_t labels; /* see traces_labels; 0: none */
 	uint32_t comm; /* as sanitize.h makes it */

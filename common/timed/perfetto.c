@@ -56,12 +56,18 @@ enum {
 	MODE_KERNEL = 1,
 	MODE_USER = 2,
 	EVENT_CATEGORY = 3,
+	EVENT_ANNOTATION = 4,
 	EVENT_TYPE = 9,
 	EVENT_NAME = 10,
 	EVENT_TRACK = 11,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_ENDS = 48,
 	EVENT_STACK = 56,
 	EVENT_BEGINS = 1,
 	EVENT_ENDS = 2,
+	EVENT_INSTANT = 3,
+	ANNOTATION_TEXT = 6,
+	ANNOTATION_NAME = 10,
 	INTERNED_CATEGORIES = 1,
 	INTERNED_EVENTS = 2,
 	INTERNED_FUNCTIONS = 5,
@@ -86,10 +92,13 @@ enum {
 	STACK_FRAMES = 2,
 };
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
 
-/* In this order at one time: a wait that ends makes room for the next. */
-enum event_kind { WAIT_ENDS, WAIT_BEGINS, SAMPLED };
+/* In this order at one time: a wait that ends makes room for the next, and a flow begins before it ends. */
+enum event_kind { WAIT_ENDS, WAKES, WOKEN, WAIT_BEGINS, SAMPLED };
+
+/* Numbers of the names of events after those of waits. */
+enum { NAME_WAKES = CAPTURE_WAITS, NAME_WOKEN };
 
 struct event {
 	uint64_t time;
@@ -129,6 +138,13 @@ static void add_number(struct buf *b, uint32_t field, uint64_t v)
 {
 	buf_varint(b, field << 3 | WIRE_VARINT);
 	buf_varint(b, v);
+}
+
+static void add_fixed(struct buf *b, uint32_t field, uint64_t v)
+{
+	buf_varint(b, field << 3 | WIRE_FIXED);
+	for (unsigned int i = 0; i < 64; i += 8)
+		buf_byte(b, (uint8_t)(v >> i));
 }
 
 static void add_bytes(struct buf *b, uint32_t field, struct slice bytes)
@@ -260,6 +276,8 @@ static void write_text(struct perfetto_writer *w, size_t i)
 		add_text(w, INTERNED_CATEGORIES, 1, slice_of("wait"));
 		for (uint32_t k = 1; k < CAPTURE_WAITS; k++)
 			add_text(w, INTERNED_EVENTS, k, thread_moments_wait(k));
+		add_text(w, INTERNED_EVENTS, NAME_WAKES, slice_of("wakes"));
+		add_text(w, INTERNED_EVENTS, NAME_WOKEN, slice_of("woken"));
 	}
 	add_text(w, INTERNED_FUNCTIONS, i + 1, text);
 	add_text(w, INTERNED_PATHS, i + 1, text);
@@ -389,6 +407,28 @@ static void add_sample(struct perfetto_writer *w, const struct event *e, const s
 	add_message(&w->packet, PACKET_SAMPLE, &w->part);
 }
 
+static void annotate(struct perfetto_writer *w, const char *name, struct slice text)
+{
+	add_bytes(&w->inner, ANNOTATION_NAME, slice_of(name));
+	add_bytes(&w->inner, ANNOTATION_TEXT, text);
+	add_message(&w->part, EVENT_ANNOTATION, &w->inner);
+}
+
+/* Adds one end of the flow from a waker to the thread that it woke. The flow has the number of the moment. */
+static void add_waking(struct perfetto_writer *w, const struct event *e, const struct traces_moment *m)
+{
+	const struct traces_owner *o = &w->s->owners[m->owner];
+	bool wakes = e->kind == WAKES;
+
+	add_number(&w->part, EVENT_TYPE, EVENT_INSTANT);
+	add_number(&w->part, EVENT_TRACK, e->thread + 1ull);
+	add_number(&w->part, EVENT_CATEGORY, 1);
+	add_number(&w->part, EVENT_NAME, wakes ? NAME_WAKES : NAME_WOKEN);
+	annotate(w, wakes ? "woken" : "waker", traces_get(w->s, wakes ? o->comm : o->waker));
+	add_fixed(&w->part, wakes ? EVENT_FLOW : EVENT_FLOW_ENDS, e->moment + 1ull);
+	add_message(&w->packet, PACKET_TRACK_EVENT, &w->part);
+}
+
 static void add_slice(struct perfetto_writer *w, const struct event *e, const struct traces_moment *m)
 {
 	add_number(&w->part, EVENT_TYPE, e->kind == WAIT_BEGINS ? EVENT_BEGINS : EVENT_ENDS);
@@ -397,6 +437,8 @@ static void add_slice(struct perfetto_writer *w, const struct event *e, const st
 		add_number(&w->part, EVENT_CATEGORY, 1);
 		add_number(&w->part, EVENT_NAME, w->s->owners[m->owner].wait);
 		add_number(&w->part, EVENT_STACK, stack_of(w, m) + 1);
+		if (w->s->owners[m->owner].waker)
+			annotate(w, "waker", traces_get(w->s, w->s->owners[m->owner].waker));
 	}
 	add_message(&w->packet, PACKET_TRACK_EVENT, &w->part);
 }
@@ -409,6 +451,8 @@ static void write_event(struct perfetto_writer *w, size_t i)
 	add_number(&w->packet, PACKET_TIME, e->time);
 	if (e->kind == SAMPLED)
 		add_sample(w, e, m);
+	else if (e->kind == WAKES || e->kind == WOKEN)
+		add_waking(w, e, m);
 	else
 		add_slice(w, e, m);
 	end_packet(w, FLAGS_NEEDED);
@@ -430,6 +474,18 @@ static void push_event(struct perfetto_writer *w, uint64_t time, enum event_kind
 	w->events[w->n_events++] = (struct event){ time, (uint32_t)moment, (uint32_t)thread, kind };
 }
 
+static void push_waking(struct perfetto_writer *w, size_t moment, size_t thread)
+{
+	const struct traces_moment *m = &w->s->moments[moment];
+	const struct traces_owner *o = &w->s->owners[m->owner];
+	size_t waker = thread_moments_find(&w->threads, w->s, o->host, o->waker_pid, o->waker_tid);
+
+	if (!o->waker_tid || waker == w->threads.n)
+		return;
+	push_event(w, m->time, WAKES, moment, waker);
+	push_event(w, m->time, WOKEN, moment, thread);
+}
+
 /* Orders samples, and both ends of waits, by time. A wait of no length has no slice. */
 static bool find_events(struct perfetto_writer *w)
 {
@@ -437,7 +493,7 @@ static bool find_events(struct perfetto_writer *w)
 	bool time = thread_moments_timed(s);
 
 	w->by_node = calloc(s->n_nodes + s->n_locations, sizeof(*w->by_node));
-	w->events = calloc(2 * s->n_moments + 1, sizeof(*w->events));
+	w->events = calloc(4 * s->n_moments + 1, sizeof(*w->events));
 	if (!w->by_node || !w->events || s->n_moments > UINT32_MAX)
 		return false;
 	for (size_t t = 0; t < w->threads.n; t++) {
@@ -450,6 +506,7 @@ static bool find_events(struct perfetto_writer *w)
 			} else if (time && m->weight) {
 				push_event(w, thread_moments_begin(s, m), WAIT_BEGINS, i, t);
 				push_event(w, m->time, WAIT_ENDS, i, t);
+				push_waking(w, i, t);
 			}
 		}
 	}

@@ -11,8 +11,10 @@
  *	perfetto_free(w);
  *
  * A sample of CPU time is a PerfSample with its stack, and the timebase counts the weight of all samples of
- * its CPU. A wait is a slice on the track of its thread, also with its stack. Names, frames and stacks are
- * interned, and precede all events, which are in order of time.
+ * its CPU. A wait is a slice on the track of its thread, also with its stack; the annotation "waker" says what
+ * ended it, if that is known. If a thread of the trace did, a flow leads from an instant event on its track to
+ * one on the track of the thread that it woke. Names, frames and stacks are interned, and precede all events,
+ * which are in order of time.
  *
  * Numbers of processes and threads are those of the capture plus PERFETTO_HOST for each host but the first.
  */

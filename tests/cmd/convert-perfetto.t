@@ -6,7 +6,7 @@
 python3 "$here/convert-timed.py" 1 "$tmp/account" | cprof-dump -r >"$tmp/a.bin" || exit 1
 python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" || exit 1
 
-# read.py FILE threads|stacks: follows the packets as the trace processor does, and prints their contents
+# read.py FILE threads|stacks|wakers: follows the packets as the trace processor does, prints their contents
 cat >"$tmp/read.py" <<'X'
 import collections, sys
 
@@ -26,6 +26,9 @@ def fields(b):
         key = varint()
         if key & 7 == 0:
             out.append((key >> 3, varint()))
+        elif key & 7 == 1:
+            out.append((key >> 3, int.from_bytes(b[at:at + 8], "little")))
+            at += 8
         else:
             assert key & 7 == 2
             n = varint()
@@ -41,7 +44,7 @@ def all_of(b, number):
     return [v for n, v in fields(b) if n == number]
 
 interned = collections.defaultdict(dict)
-tracks, commands, open_slices, last = {}, {}, {}, 0
+tracks, commands, open_slices, flows, last = {}, {}, {}, {}, 0
 counts, weights, out = {}, collections.Counter(), collections.Counter()
 STACKS, FRAMES = 7, 6
 
@@ -55,6 +58,8 @@ def names(iid):
     return found
 
 def count(pid, tid, state, stack, ns, samples):
+    if sys.argv[2] == "wakers":
+        return
     host = "h2" if pid >= 1 << 22 else "h1"
     who = "%s %d %d" % (host, pid % (1 << 22), tid % (1 << 22))
     if sys.argv[2] == "threads":
@@ -64,6 +69,22 @@ def count(pid, tid, state, stack, ns, samples):
         leaf = [] if state == "running" else ["[%s]" % state]
         path = names(stack)
         out[";".join([commands[tid]] + (path if path != [commands[tid]] else []) + leaf)] += ns
+
+def annotation(e):
+    return one(e[4])[10].decode() + " " + one(e[4])[6].decode() if 4 in e else "-"
+
+def say_waker(p, e):
+    """Counts the ends of slices, and the flows with the tracks and the annotations at both ends."""
+    name = one(interned[2][e[10]])[2].decode() if 10 in e else ""
+    if e[9] == 1:
+        out["%s: %s: %s" % (tracks[e[11]], name, annotation(e))] += 1
+    elif 47 in e:
+        assert e[9] == 3 and e[47] not in flows
+        flows[e[47]] = (p[8], tracks[e[11]], annotation(e), name)
+    elif 48 in e:
+        at, track, words, wakes = flows.pop(e[48])
+        assert e[9] == 3 and at == p[8]
+        out["%s %s -> %s %s: %s, %s" % (track, wakes, tracks[e[11]], name, words, annotation(e))] += 1
 
 first = True
 for number, packet in fields(open(sys.argv[1], "rb").read()):
@@ -91,15 +112,23 @@ for number, packet in fields(open(sys.argv[1], "rb").read()):
         count(s[2], s[3], "running", s[4], ns, 1)
     if 11 in p:
         e = one(p[11])
+        if sys.argv[2] == "wakers":
+            say_waker(p, e)
+        if e[9] == 3:
+            continue
         if e[9] == 1:
             assert e[11] not in open_slices
             open_slices[e[11]] = (p[8], one(interned[2][e[10]])[2].decode(), e[56])
         else:
             begin, state, stack = open_slices.pop(e[11])
             count(*tracks[e[11]], state, stack, p[8] - begin, 1)
-assert not open_slices
+assert not open_slices and not flows
+if sys.argv[2] == "wakers":
+    out = {key: n for key, n in out.items() if ":" in key}
 for key in sorted(out, key=str):
-    if sys.argv[2] == "stacks":
+    if sys.argv[2] == "wakers":
+        print(out[key], key)
+    elif sys.argv[2] == "stacks":
         sys.stdout.buffer.write(("%s %d\n" % (key, out[key])).encode())
     elif len(key) == 2:
         print(key[0], out[key], out[key + ("n",)], key[1])
@@ -127,6 +156,45 @@ stacks "$tmp/h.bin"
 same "  also with hostile names" "$tmp/want" "$tmp/got"
 is "equal input gives equal bytes" \
 	"$(cprof-convert --wall -t perfetto "$tmp/a.bin" | cksum)" "$(cksum <"$tmp/a.pf")"
+# main (thread 42) is woken by work (43) and by a thread without samples, work by a timer and, at the moment at
+# which it wakes main, by main.
+cat >"$tmp/w.txt" <<'X'
+segment major=1 minor=6 least=1
+meta key="start-monotonic-ns" value="1"
+event id=1 name="cpu-clock" unit="ns" period=10000 millihertz=99000
+event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0
+event id=4 name="off-cpu:run-queue" unit="ns" period=0 millihertz=0
+flush
+process id=1 time=0 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+process id=2 time=0 pid=9 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=0 process=1 tid=42
+thread id=2 time=0 process=1 tid=43
+thread id=3 time=0 process=2 tid=9
+comm time=0 thread=1 comm="main"
+comm time=0 thread=2 comm="work"
+comm time=0 thread=3 comm="kworker"
+sample time=5000 event=1 cpu=0 thread=2 user=6 kernel=0 weight=5000
+sample time=51000 event=2 cpu=0 thread=2 user=6 kernel=0 weight=30000
+woken time=51000 thread=2 slept=30000 queued=0 by=timer waker=0
+sample time=101000 event=2 cpu=0 thread=1 user=6 kernel=0 weight=100000
+sample time=101200 event=4 cpu=0 thread=1 user=6 kernel=0 weight=200
+woken time=101200 thread=1 slept=100000 queued=200 by=task waker=2
+sample time=101000 event=2 cpu=0 thread=2 user=6 kernel=0 weight=40000
+woken time=101000 thread=2 slept=40000 queued=0 by=task waker=1
+sample time=105000 event=2 cpu=0 thread=1 user=6 kernel=0 weight=3000
+woken time=105000 thread=1 slept=3000 queued=0 by=task waker=3
+end time=200000 reason=closed samples=6
+flush
+X
+cprof-dump -r "$tmp/w.txt" | cprof-convert --wall -t perfetto >"$tmp/w.pf"
+is "waits have their wakers, and flows lead from them" "$(read_file "$tmp/w.pf" wakers)" \
+"1 (42, 42) wakes -> (42, 43) woken: woken work, waker main-42/42
+1 (42, 42): sleeping: waker kworker-9/9
+1 (42, 42): sleeping: waker work-42/43
+1 (42, 42): waiting for a CPU: -
+1 (42, 43) wakes -> (42, 42) woken: woken main, waker work-42/43
+1 (42, 43): sleeping: waker [timer]
+1 (42, 43): sleeping: waker main-42/42"
 if command -v protoc >/dev/null; then
 	ok "protoc finds it well formed" sh -c "protoc --decode_raw <'$tmp/a.pf' >'$tmp/raw'"
 else
