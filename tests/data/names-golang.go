@@ -1,8 +1,10 @@
 // A Go program whose time is spent in a function that was inlined twice. Few packages: see unwind-golang.go.
-// It works until it has done its rounds, a second on a free CPU, so that a busy machine takes no samples away.
 package main
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 func inner(x uint64) uint64 {
 	for i := 0; i < 64; i++ {
@@ -21,8 +23,8 @@ func outer(x uint64) uint64 {
 type counter struct{ sum uint64 }
 
 //go:noinline
-func (c *counter) work(rounds int) {
-	for ; rounds > 0; rounds-- {
+func (c *counter) work(until time.Time) {
+	for time.Now().Before(until) {
 		for i := 0; i < 10000; i++ {
 			c.sum += outer(c.sum)
 		}
@@ -31,7 +33,7 @@ func (c *counter) work(rounds int) {
 
 func main() {
 	var c counter
-	c.work(1000)
+	c.work(time.Now().Add(1200 * time.Millisecond))
 	if c.sum == 0 {
 		os.Exit(1)
 	}

@@ -103,9 +103,13 @@ is "  twice is the same" "$(cprof-sym "$tmp/ask.sym" 2>/dev/null | cmp - "$tmp/a
 
 # Live
 if [ -x "$BIN/cprof-record" ] && cprof-record -q -o "$tmp/try.bin" -- true 2>"$tmp/err"; then
-	cprof-record -q -F 299 -o "$tmp/live.bin" -- "$tmp/plain.stripped" 2>"$tmp/err"
-	cprof-sym "$tmp/live.bin" 2>"$tmp/err" | cprof-fold -U >"$tmp/folded"
-	all=$(awk '{ n += $NF } END { print n + 0 }' "$tmp/folded")
+	# Again, if other programs left it too little CPU time
+	for run in 1 2 3 4 5; do
+		cprof-record -q -F 299 -o "$tmp/live.bin" -- "$tmp/plain.stripped" 2>"$tmp/err"
+		cprof-sym "$tmp/live.bin" 2>"$tmp/err" | cprof-fold -U >"$tmp/folded"
+		all=$(awk '{ n += $NF } END { print n + 0 }' "$tmp/folded")
+		[ "$all" -le 50 ] || break
+	done
 	right=$(grep -E '^plain.stripped;.*main\.main;main\.\(\*counter\)\.work;main\.outer ' "$tmp/folded" | awk '{ n += $NF } END { print n + 0 }')
 	diag "$right of $all samples; $(cat "$tmp/err")"
 	ok "recorded: a stripped program's time is where it was spent" test "$all" -gt 50 -a $((right * 100)) -ge $((all * 85))
