@@ -80,17 +80,19 @@ done
 # Not input at all: one sentence, and no table that looks like a result.
 echo x | gzip | head -c 10 >"$tmp/gz"
 printf 'This is a letter.\n' >"$tmp/letter"
+bad=$tmp/gz gzip="$tmp/gz:the gzip file is cut short"
+if cprof-fold "$tmp/gz" 2>&1 | grep -q 'built without zlib'; then bad=$tmp/letter gzip=; fi
 for c in fold top diff 'diff --folded'; do
 	for f in "$BIN/cprof-fold:an ELF file, not a cprof stream" "$tmp/a.txt:convert it with cprof-dump -r" \
-		"$tmp/gz:the gzip file is cut short" "$tmp/letter:this is not folded text"; do
+		${gzip:+"$gzip"} "$tmp/letter:this is not folded text"; do
 		status "cprof-$c ${f##*/}" 3 cprof-$c "${f%%:*}" "${f%%:*}"
 		is "  prints nothing" "$(cat "$tmp/out")" ""
 		like "  but a sentence" "$(cat "$tmp/err")" "${f#*:}"
 	done
-	status "  beside good input" 3 cprof-$c "$tmp/t" "$tmp/gz"
+	status "  beside good input" 3 cprof-$c "$tmp/t" "$bad"
 done
 is "cprof-diff has nothing to compare with then" "$(cat "$tmp/out")" ""
-status "cprof-top has" 3 cprof-top "$tmp/gz" "$tmp/t"
+status "cprof-top has" 3 cprof-top "$bad" "$tmp/t"
 like "  the good input" "$(cat "$tmp/out")" '5 100.00% .* y$'
 
 for t in "$tmp/a.bin" "$tmp/t"; do
