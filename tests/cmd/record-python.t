@@ -143,7 +143,7 @@ status "an unknown language is refused" 2 cprof-record --lang cobol -- true
 like "  by name" "$(cat "$tmp/err")" 'invalid --lang "cobol"'
 
 cat >"$tmp/wait.py" <<'END'
-import threading, time
+import sys, threading, time
 lock = threading.Lock()
 def holder():
     for _ in range(20):
@@ -155,13 +155,15 @@ def waiter():
         with lock:
             pass
         time.sleep(0.002)
-time.sleep(0.3)
+time.sleep(float(sys.argv[1])) # until the interpreter was read
 threads = [threading.Thread(target=f) for f in (holder, waiter)]
 for t in threads: t.start()
 for t in threads: t.join()
 open("/dev/null").close()
 END
-if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- "$python" "$tmp/wait.py" 2>"$tmp/err"; then
+known=0.3
+! sanitized || known=5
+if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- "$python" "$tmp/wait.py" $known 2>"$tmp/err"; then
 	cprof-fold --native none -l --event off-cpu:sleep "$tmp/wait.bin" >"$tmp/waits" 2>/dev/null
 	like "a wait for a lock has its line" "$(grep -m 1 'waiter (' "$tmp/waits")" \
 		"waiter \\(wait.py:$(grep -n 'with lock' "$tmp/wait.py" | tail -n 1 | cut -d: -f1)\\)"
