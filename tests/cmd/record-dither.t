@@ -32,10 +32,8 @@ shares() { # FILE: nanoseconds in both halves, and the first's share in per mill
 		awk '/;first_half/ { f += $NF } /;second_half/ { s += $NF } END { printf "%.0f %.0f\n", f + s, f * 1000 / (f + s) }'
 }
 steps() { # HERTZ NS [OPTION]: sets $spent, $sampled, $true_share, $share
-	"$BUILD/tests/burn" step 8 "$2" >"$tmp/spent" &
-	step=$!
-	cprof-record -q -F "$1" ${3:+$3} -p $step -o "$tmp/step.bin" 2>"$tmp/err"
-	wait $step
+	cprof-record -q -F "$1" ${3:+$3} -o "$tmp/step.bin" -- "$BUILD/tests/burn" step 8 "$2" \
+		>"$tmp/spent" 2>"$tmp/err"
 	read -r first second <"$tmp/spent"
 	spent=$((first + second)) true_share=$((first * 1000 / spent))
 	line=$(shares "$tmp/step.bin")

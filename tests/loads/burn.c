@@ -6,7 +6,7 @@
  *				second_thread
  *	burn deep N		N functions deep, for a fifth of a second
  *	burn step SECONDS NS	half of each period of NS in first_half, half in second_half, aligned to the
- *				clock; at its end prints the CPU time, ns, that it spent in each
+ *				clock; after SECONDS of CPU time prints how many ns of it were in each
  *	burn family SECONDS	a parent in parent_work, with a child of the same image in child_work
  */
 #include <pthread.h>
@@ -148,10 +148,10 @@ static __attribute__((noinline)) uint64_t second_half(uint64_t until)
 
 static void step(uint64_t period)
 {
-	uint64_t now = now_ns(CLOCK_MONOTONIC), end = now + (uint64_t)(seconds * 1e9), spent[2] = { 0, 0 };
+	uint64_t most = (uint64_t)(seconds * 1e9), spent[2] = { 0, 0 };
 
-	while ((now = now_ns(CLOCK_MONOTONIC)) < end) {
-		uint64_t start = now - now % period;
+	while (spent[0] + spent[1] < most) {
+		uint64_t now = now_ns(CLOCK_MONOTONIC), start = now - now % period;
 
 		if (now - start < period / 2)
 			spent[0] += first_half(start + period / 2);
