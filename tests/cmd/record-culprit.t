@@ -43,8 +43,11 @@ like "by container" "$(rows culprit,container "$tmp/got")" '^(\[no cgroup\]|/|[^
 
 # A recording of one process names the others that had the CPU.
 # beside OPTION FILE: records the victim by its pid, which is its tid, too
+# The programs must outlive the start of the recorder, which takes seconds if it is sanitized.
+seconds=4
+! sanitized || seconds=20
 beside() {
-	chrt -r 60 "$hogs" hogs 4 3 >"$tmp/log" &
+	chrt -r 60 "$hogs" hogs $seconds 3 >"$tmp/log" &
 	victim=$!
 	until grep -qx victim /proc/$victim/comm; do sleep 0.05; done
 	status "recorded by $1" 0 cprof-record -q "$1" $victim --off-cpu=100us -F 997 -o "$2" 1.5
