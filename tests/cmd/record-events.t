@@ -18,7 +18,7 @@ tallies() {
 }
 # uneven FILE: prints the difference between outcomes and expected count for each event that has one
 uneven() { tallies "$@" | awk '{ n[$1] += $2 == "expected" ? $3 : -$3 } END { for (k in n) if (n[k]) print k, n[k] }'; }
-tally() { tallies "$3" | awk -v e="$1" -v o="$2" '$1 == e && $2 == o { print $3 }'; }
+tally() { tallies "$3" | awk -v e="$1" -v o="$2" '$1 == e && $2 == o { n = $3 } END { print n + 0 }'; }
 weights() { cprof-dump "$2" | awk -v e="$1" '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } }
 	$1 == "event" { gsub("\"", "", f["name"]); name[f["id"]] = f["name"] }
 	$1 == "sample" && name[f["event"]] == e { n += f["weight"] } END { print n + 0 }'; }
