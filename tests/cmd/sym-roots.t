@@ -88,7 +88,7 @@ begin chroot chroot "$tmp/c" "$tmp/spin" /f.so chroot
 cat >"$tmp/fellows" <<X
 [ \$1 = sha1 ] || echo \$\$ >$group/cgroup.procs
 mount -t tmpfs none $tmp/d && cp $tmp/gone-\$1.so $tmp/d/gone-\$1.so || exit
-sleep 120 >/dev/null 2>&1 &
+sleep 900 >/dev/null 2>&1 &
 echo \$! >$tmp/fellow-\$1
 exec $tmp/spin $tmp/d/gone-\$1.so gone_\$1
 X
