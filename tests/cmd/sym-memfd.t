@@ -25,7 +25,7 @@ leaves() { cprof-fold -U "$1" | sed 's/ [0-9]*$//; s/.*;//' | grep -E '^(work_in
 both='work_in_library work_in_program '
 
 begin env
-cprof-record -q -F 499 -p $pid -o "$tmp/s.bin" 0.5 2>"$tmp/err" || skip_all "$(cat "$tmp/err")"
+cprof-record -q -F 499 -p $pid -o "$tmp/s.bin" 2 2>"$tmp/err" || skip_all "$(cat "$tmp/err")"
 cprof-dump "$tmp/s.bin" | grep '^file .*memfd:copy' >"$tmp/files"
 if grep -q 'build-id= ' "$tmp/files" && ! printf '6.11\n%s\n' "$(uname -r)" | sort -C -V; then
 	skip_all 'this kernel tells no build ID of what a process had mapped before'
