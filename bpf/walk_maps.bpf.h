@@ -197,14 +197,15 @@ WALK_FN int walk_at(WALK_ENV env, __u64 from, __u64 n)
 /* The part of a walk that most steps need, for the compiler to keep in registers. */
 struct quick {
 	__u64 ip, sp, bp;
-	__u32 generation, at;
+	__u64 start, span, offset; /* the current mapping */
+	__u32 load, at;
 	__u8 exact, inner, bx_known;
 };
 
 static __always_inline struct quick quick_begin(const struct walk *w)
 {
-	return (struct quick){ w->regs[UNWIND_RIP], w->regs[UNWIND_RSP], w->regs[UNWIND_RBP], w->space.generation,
-			       w->at, w->exact, w->inner, w->bx_known };
+	return (struct quick){ w->regs[UNWIND_RIP], w->regs[UNWIND_RSP], w->regs[UNWIND_RBP], w->start,
+			       w->end - w->start, w->offset, w->file.load, w->at, w->exact, w->inner, w->bx_known };
 }
 
 static __always_inline void quick_end(const struct quick *q, struct walk *w)
@@ -226,18 +227,20 @@ static __always_inline __u64 mask_of(__u64 one)
 }
 
 /*
- * Makes the most frequent steps without a call: the row is remembered, and its rule needs rsp or rbp and a
- * value saved beside the return address. Returns as walk_step; WALK_SLOWLY: a different step, and only the
- * window has changed.
+ * Makes the most frequent steps without a call: the mapping is that of the last frame, the row is remembered,
+ * and its rule needs rsp or rbp and a value saved beside the return address. Returns as walk_step;
+ * WALK_SLOWLY: a different step, and only the window has changed.
  */
 static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struct unwind_memory *m, struct window *window)
 {
-	__u64 pc = q->ip - 1 + q->exact, cfa, low, ra_at, bp_at, bp_saved;
+	__u64 inside = q->ip - 1 + q->exact - q->start, cfa, low, ra_at, bp_at, bp_saved;
 	const struct unwind_known *k;
 	const struct unwind_rule *r;
 	__u32 at = q->at;
 
-	k = walk_known(m, q->generation, pc, q->exact, &at);
+	if (inside >= q->span)
+		return WALK_SLOWLY;
+	k = walk_known(m, q->load, q->offset + inside, q->exact, &at);
 	if (!k)
 		return WALK_SLOWLY;
 	r = &k->rule;

@@ -112,6 +112,8 @@ static WALK_INLINE int walk_search_mapping(WALK_ENV env, struct walk *w, __u64 p
 	w->offset = m->offset;
 	w->file_at = m->file & (UNWIND_FILES - 1);
 	w->file = files[w->file_at];
+	if (!w->file_at)
+		w->file.load = 0; /* it counts changes: no row is of that load */
 	return WALK_ON;
 }
 
@@ -480,36 +482,36 @@ by_fp:
 	return walk_by_fp(env, WALK_GAP);
 }
 
-static WALK_INLINE __u32 walk_hash(__u32 generation, __u64 pc)
+static WALK_INLINE __u32 walk_hash(__u32 load, __u64 offset)
 {
-	return ((__u32)(pc >> 4) ^ generation * 0x85ebca6bu) * 0x9e3779b1u;
+	return ((__u32)(offset >> 4) ^ load * 0x85ebca6bu) * 0x9e3779b1u;
 }
 
-static WALK_INLINE int walk_holds(const struct unwind_known *k, __u32 generation, __u64 pc)
+static WALK_INLINE int walk_holds(const struct unwind_known *k, __u32 load, __u64 offset)
 {
-	return k->generation == generation && pc - k->from < k->bytes;
+	return k->load == load && offset - k->from < k->bytes;
 }
 
 /*
- * Returns the cached row at pc, or NULL. *at: for callers, the index in the trail. The next row is usually
- * the one after the last that was met.
+ * Returns the cached row at an offset of a file, or NULL. *at: for callers, the index in the trail. The next
+ * row is usually the one after the last that was met.
  */
-static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, __u32 generation, __u64 pc, int exact,
-							 __u32 *at)
+static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, __u32 load, __u64 offset,
+							 int exact, __u32 *at)
 {
 	const struct unwind_known *k;
 
 	if (exact) {
-		k = &m->leaves[walk_hash(generation, pc) >> (32 - UNWIND_LEAVES_BITS)];
-		return walk_holds(k, generation, pc) ? k : NULL;
+		k = &m->leaves[walk_hash(load, offset) >> (32 - UNWIND_LEAVES_BITS)];
+		return walk_holds(k, load, offset) ? k : NULL;
 	}
 	*at = (*at + 1) & (UNWIND_TRAIL - 1);
 	k = &m->trail[*at];
-	if (walk_holds(k, generation, pc))
+	if (walk_holds(k, load, offset))
 		return k;
-	*at = m->where[walk_hash(generation, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
+	*at = m->where[walk_hash(load, offset) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
 	k = &m->trail[*at];
-	return walk_holds(k, generation, pc) ? k : NULL;
+	return walk_holds(k, load, offset) ? k : NULL;
 }
 
 /* Sets the current row to the one that contains pc, if it is cached. Returns 0 if it is. */
@@ -518,36 +520,37 @@ WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 	struct unwind_memory *m = walk_memory(env);
 	struct walk *w = walk_state(env);
 	const struct unwind_known *k;
+	__u64 offset;
 
-	if (!w || !m)
+	if (!w || !m || !walk_is_mapped(env, w, pc))
 		return -1;
-	k = walk_known(m, w->space.generation, pc, w->exact, &w->at);
+	offset = pc - w->start + w->offset;
+	k = walk_known(m, w->file.load, offset, w->exact, &w->at);
 	if (!k)
 		return -1;
 	w->rule = k->rule;
-	w->distance = (__u32)(pc - k->from);
+	w->distance = (__u32)(offset - k->from);
 	return 0;
 }
 
-/* Caches the current row, which was searched for and holds for `left` more bytes. */
-static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __u32 left)
+/* Caches the current row, which was searched for at this offset and holds for `left` more bytes. */
+static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 offset, __u32 left)
 {
 	struct unwind_memory *m = walk_memory(env);
+	__u32 load = w->file.load;
 	struct unwind_known *k;
 
-	if (!m || !left || !w->space.generation || pc - w->start < w->distance)
+	if (!m || !left || !load)
 		return;
-	if (left > w->end - pc)
-		left = (__u32)(w->end - pc);
 	if (w->exact) {
-		k = &m->leaves[walk_hash(w->space.generation, pc) >> (32 - UNWIND_LEAVES_BITS)];
+		k = &m->leaves[walk_hash(load, offset) >> (32 - UNWIND_LEAVES_BITS)];
 	} else {
 		w->at = m->next++ & (UNWIND_TRAIL - 1);
-		m->where[walk_hash(w->space.generation, pc) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
+		m->where[walk_hash(load, offset) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
 		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
 	}
-	k->from = pc - w->distance;
-	k->generation = w->space.generation;
+	k->from = offset - w->distance;
+	k->load = load;
 	k->bytes = w->distance + left;
 	k->rule = w->rule;
 }
@@ -558,12 +561,14 @@ WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 	const struct unwind_rule *rules = walk_rules(env);
 	struct walk *w = walk_state(env);
 	__u32 rule, left;
+	__u64 offset;
 
 	if (!w || !rules)
 		return -1;
-	rule = walk_row(env, w, pc - w->start + w->offset, &left);
+	offset = pc - w->start + w->offset;
+	rule = walk_row(env, w, offset, &left);
 	w->rule = rules[rule & (UNWIND_RULES - 1)];
-	walk_remember(env, w, pc, left);
+	walk_remember(env, w, offset, left);
 	return 0;
 }
 
@@ -590,7 +595,7 @@ static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 			return end;
 	}
 	if (w->file.state == UNWIND_FILE_ASK) {
-		w->end = 0;
+		w->start = w->end = 0;
 		return WALK_ASK;
 	}
 	if (!w->file_at && walk_trampoline(env, WALK_NO_TABLE) == WALK_ON)

@@ -6,9 +6,9 @@
  * Cached data is compact: the frames of a stack are consecutive in the trail, in the order in which they were
  * first met.
  *
- * A hit equals the result of the search. A row is valid for one generation of mappings, in which no file
- * becomes another; a place and a space are valid for one number of changes (unwind_file.load of file 0),
- * because tables come and go.
+ * A hit equals the result of the search. A row is valid for one loaded table (unwind_file.load), in all
+ * processes that map its file: most new processes run files that others ran before. A place and a space are
+ * valid for one number of changes (unwind_file.load of file 0), because tables come and go.
  */
 #ifndef CPROF_WALK_WALK_MEMORY_H
 #define CPROF_WALK_WALK_MEMORY_H
@@ -28,8 +28,8 @@ enum {
 
 /* A row: this rule holds for this number of bytes of code. */
 struct unwind_known {
-	__u64 from;       /* address */
-	__u32 generation; /* 0: nothing */
+	__u64 from; /* offset in the file */
+	__u32 load; /* the file's; 0: nothing */
 	__u32 bytes;
 	struct unwind_rule rule;
 };
@@ -52,10 +52,10 @@ struct unwind_met {
 /* Initially zero. The members that each walk touches are last, next to the owner's data that follow. */
 struct unwind_memory {
 	struct unwind_known trail[UNWIND_TRAIL]; /* rows of callers */
-	struct unwind_known leaves[UNWIND_LEAVES]; /* rows of interrupted code, by address */
+	struct unwind_known leaves[UNWIND_LEAVES]; /* rows of interrupted code, by offset */
 	struct unwind_place places[UNWIND_PLACES];
 	struct unwind_met spaces[UNWIND_SPACES];
-	__u16 where[UNWIND_TRAIL]; /* index in the trail, by address */
+	__u16 where[UNWIND_TRAIL]; /* index in the trail, by offset */
 	__u32 next;                /* index in the trail that is written next */
 	__u32 pad;
 };

@@ -275,7 +275,7 @@ static struct unwind_table make_table(const struct shape *shape, bool sparse)
  */
 static struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset, bool exact, bool remember)
 {
-	looker = (struct walk){ .file = *f, .end = UINT64_MAX, .exact = exact, .space.generation = f->load };
+	looker = (struct walk){ .file = *f, .end = UINT64_MAX, .exact = exact };
 	if ((!remember || walk_recall(s, offset)) && walk_look_up(s, offset))
 		looker.rule.kind = UNWIND_KINDS;
 	return looker.rule;
@@ -621,7 +621,7 @@ static void places(void)
 	struct store *s = new_store(&m, 4 << 20);
 	uint32_t file = store_file(s), other = store_file(s);
 	struct unwind_mapping map[] = { { 0x10000, 0x18000, 0, file, 0 }, { 0x18000, 0x30000, 0, other, 0 } };
-	struct unwind_space space, next;
+	struct unwind_space space, next, again;
 	bool own = true;
 
 	t.first_page = 0;
@@ -641,9 +641,14 @@ static void places(void)
 	check(store_load(s, file, &t) == STORE_LOADED && state_at(s, &next, 0x12345) == UNWIND_FILE_READY,
 	      "a table that is loaded is seen at once");
 	check(state_at(s, &next, 0x12345) == UNWIND_FILE_READY && looker.file.load == read_file(s, file).load, "  and every time");
-	looker.end = 0x12346;
 	check(walk_look_up(s, 0x12345) == 0 && walk_recall(s, 0x12345) == 0, "a row is remembered");
-	check(walk_recall(s, 0x12346) != 0, "  but not behind the mapping's end");
+	map[0] = (struct unwind_mapping){ 0x40000, 0x44000, 0x2000, file, 0 };
+	map[1] = (struct unwind_mapping){ 0x44000, 0x48000, 0x2000, other, 0 };
+	store_map(s, map, 2, &again);
+	looker = (struct walk){ .space = again };
+	check(walk_recall(s, 0x40345) == 0 && looker.start == 0x40000, "  wherever another process has mapped its file");
+	check(walk_recall(s, 0x44345) != 0, "  but not for the same place in another file");
+	check(walk_recall(s, 0x50345) != 0, "  nor where nothing is mapped");
 	store_unload(s, file, UNWIND_FILE_REFUSED, 1);
 	check(state_at(s, &next, 0x12345) == UNWIND_FILE_REFUSED, "  and one that is put out is not any more");
 	unwind_table_release(&t);
