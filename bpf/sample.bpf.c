@@ -5,9 +5,10 @@
  * Waking the reader at each sample would cost as much again, so the reader wakes by the amount of data and by
  * its own timer.
  *
- * The user stack is walked by tables (unwind.bpf.h). If a process or a file is not known yet, the sample
- * carries the registers and a piece of the stack, and user space continues from there. So new processes need
- * not be announced at once, and only files that samples meet get a table.
+ * The user stack is walked by tables (unwind.bpf.h). If a file is not known yet, the sample carries the
+ * registers and a piece of the stack, and user space continues from there. So only files that samples meet get
+ * a table. The mappings of a new process are read in the kernel (mm/vma.bpf.h); where that is not possible,
+ * its samples carry their stack, too, until user space has published it.
  *
  * The walk is most of what the verifier has to follow. It is a program of its own, which a tail call reaches
  * once it is loaded. Until then user space makes each walk, as if no process were known.
@@ -19,7 +20,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#define WALK_BY_VMA
+
 #include "bpf/calls.bpf.h"
+#include "bpf/mm/kernel.bpf.h"
 #include "bpf/percpu.bpf.h"
 #include "bpf/latency/parallel.bpf.h"
 #include "bpf/unwind.bpf.h"
@@ -116,6 +120,7 @@ static __always_inline int take_leaf(struct scratch *s)
 	if (at > ADDRESSES - 8)
 		return 0;
 	s->walk.unchecked = 0;
+	s->vma.unknown = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 	leaf = (unsigned long long *)(my_data(s) + (at & (ADDRESSES - 8)));
 	*leaf = s->walk.regs[UNWIND_RIP] | SAMPLE_EXACT;
@@ -177,8 +182,9 @@ static __always_inline void finish_sample(struct scratch *s)
 	struct sample_counts *c = &s->ring.counts;
 
 	commit_sample(s, s->n + (s->head.has_state ? (s->head.stack_n + 7) & -8u : 0) + s->head.lang_n * 8);
-	/* A deferred sample wakes a resting reader at once: its process or file may be new to user space. */
-	wake_reader(s, by_table && s->head.deferred && reader_rests);
+	/* A resting reader is woken at once for a process or a file that may be new to it. */
+	wake_reader(s, by_table && reader_rests && s->head.user_by == SAMPLE_BY_TABLE &&
+			       (s->head.deferred || !s->head.generation));
 	c->n[COUNT_EMITTED]++;
 	s->busy = 0;
 	c->n[COUNT_RUN_NS] += bpf_ktime_get_ns() - start;
@@ -239,24 +245,17 @@ static __always_inline unsigned int interpreter_bit(unsigned int name)
 	return name == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
 }
 
-static __always_inline unsigned long kernel_word(unsigned long from)
-{
-	unsigned long word = 0;
-
-	return bpf_probe_read_kernel(&word, sizeof(word), (const void *)from) ? 0 : word;
-}
-
 /*
  * Returns the first bytes of the executed file's name, without following links. A process that runs a script
  * has the script's name, and its file is the interpreter.
  */
 static __always_inline unsigned int name_of_file(unsigned long program)
 {
-	unsigned long at = name_at ? kernel_word(program + file_at) : 0;
+	unsigned long at = name_at ? kernel64(program + file_at) : 0;
 	unsigned int name = 0;
 
-	at = at ? kernel_word(at + dentry_at) : 0;
-	at = at ? kernel_word(at + name_at) : 0;
+	at = at ? kernel64(at + dentry_at) : 0;
+	at = at ? kernel64(at + name_at) : 0;
 	return at && bpf_probe_read_kernel(&name, sizeof(name), (const void *)at) == 0 ? name : 0;
 }
 

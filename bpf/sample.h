@@ -9,7 +9,7 @@
 #ifndef CPROF_BPF_SAMPLE_H
 #define CPROF_BPF_SAMPLE_H
 
-#include "common/unwind/rule.h"
+#include "common/walk/space.h"
 
 enum {
 	SAMPLE_DEPTH_MAX = 1023,    /* addresses of a half stack: the limit of perf_event_max_stack */
@@ -76,6 +76,7 @@ struct sample_state {
 	unsigned long long regs[UNWIND_REGISTERS]; /* by DWARF number */
 	unsigned int at;
 	unsigned char exact, inner, bx_known, unchecked;
+	struct unwind_live unknown; /* the mapping that ended the walk, if its file is not known */
 };
 
 enum sample_count {

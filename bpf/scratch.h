@@ -5,6 +5,7 @@
 #ifndef CPROF_BPF_SCRATCH_H
 #define CPROF_BPF_SCRATCH_H
 
+#include "bpf/mm/vma.h"
 #include "bpf/sample.h"
 #include "bpf/walk_maps.bpf.h"
 #include "common/lang/lang.h"
@@ -34,6 +35,7 @@ struct scratch {
 	unsigned int n; /* bytes of data */
 	unsigned long long woken; /* where the reader was, plus 1, when this CPU woke it */
 	struct walk walk;
+	struct vma_memory vma;
 	struct window window;
 	struct sample_head head;
 	unsigned char data[SCRATCH_DATA] __attribute__((aligned(8)));

@@ -13,6 +13,9 @@
 #include <linux/bpf_perf_event.h>
 
 #include "bpf/scratch.h"
+#ifdef WALK_BY_VMA
+#include "bpf/mm/vma.bpf.h"
+#endif
 
 /* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int depth = 127;         /* addresses of the kernel's own chains, at most */
@@ -189,6 +192,9 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 	to->inner = s->walk.inner;
 	to->bx_known = s->walk.bx_known;
 	to->unchecked = s->walk.unchecked;
+	to->unknown = s->vma.found;
+	if (!s->vma.unknown)
+		to->unknown.id.inode = 0;
 	s->n = at + sizeof(*to);
 	s->head.has_state = 1;
 }
@@ -256,7 +262,21 @@ WALK_FN int copy_stack(WALK_ENV env)
 	return 0;
 }
 
-/* Finds the mappings of a process; none if they are not known. */
+/* The mappings of a process that was not published: none, or those that the kernel has. */
+static __always_inline struct unwind_space unknown_space(struct scratch *s)
+{
+	struct unwind_space space = { 0, 0, 0, 0 };
+
+#ifdef WALK_BY_VMA
+	if (vma_at[VMA_MM])
+		space.generation = UNWIND_LIVE | ++s->memory.lives;
+#else
+	(void)s;
+#endif
+	return space;
+}
+
+/* Finds the mappings of a process. */
 static __always_inline void find_space(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	struct unwind_met *met = &s->memory.spaces[pid & (UNWIND_SPACES - 1)];
@@ -269,7 +289,7 @@ static __always_inline void find_space(WALK_ENV env, struct scratch *s, unsigned
 	}
 	space = bpf_map_lookup_elem(&spaces, &pid);
 	if (!space) {
-		s->walk.space.n = s->walk.space.generation = 0;
+		s->walk.space = unknown_space(s);
 		return;
 	}
 	s->walk.space = *space;
@@ -282,10 +302,11 @@ static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned
 {
 	s->walk.end = s->walk.start = 0;
 	s->window.n = 0;
+	s->vma.unknown = s->vma.nothing = 0;
 	s->walk.unchecked = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 	find_space(env, s, pid);
-	s->head.generation = s->walk.space.generation;
+	s->head.generation = s->walk.space.generation & UNWIND_LIVE ? 0 : s->walk.space.generation;
 }
 
 /* Notes how the walk ended. Returns true if user space may know more. */
@@ -294,6 +315,8 @@ static __always_inline int note_end(struct scratch *s, int end)
 	if (end == WALK_COMPLETE && s->walk.unchecked)
 		end = WALK_FP_END;
 	s->head.user_end = (unsigned char)end;
+	if (end == WALK_NO_MAPPING && s->vma.nothing && s->head.user_n == 1)
+		return 0; /* the registers are not this memory's: an exec is under way */
 	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }
 

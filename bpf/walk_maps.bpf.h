@@ -23,6 +23,11 @@
 #define WALK_FN __attribute__((noinline, weak))
 #define WALK_INLINE __always_inline
 
+#ifdef WALK_BY_VMA /* see bpf/mm/vma.bpf.h */
+WALK_FN int vma_enter(WALK_ENV env, __u64 pc);
+#define WALK_LIVE vma_enter
+#endif
+
 #include "bpf/spaces.h"
 #include "common/walk/walk.h"
 

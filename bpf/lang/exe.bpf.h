@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/mm/kernel.bpf.h"
 #include "common/lang/lang.h"
 
 struct lang_exe {
@@ -28,22 +29,6 @@ struct lang_at {
 	__u32 i_ino, i_sb; /* struct inode */
 	__u32 s_dev;	   /* struct super_block */
 };
-
-static __always_inline __u64 kernel64(__u64 from)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (const void *)from);
-	return v;
-}
-
-static __always_inline __u32 kernel32(__u64 from)
-{
-	__u32 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (const void *)from);
-	return v;
-}
 
 /* Finds the executable of the current process. Returns the address of its lowest code; key->inode 0: none. */
 static __always_inline __u64 lang_executable(const struct lang_at *at, struct lang_file *key)

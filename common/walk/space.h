@@ -32,7 +32,7 @@ struct unwind_file {
 	__u32 pages;      /* index of the first one */
 	__u32 first_page; /* which page of the file that is */
 	__u32 n_pages;
-	/* new with each loaded table, never 0; of file 0: new with each change of any file or space */
+	/* new with each file and each loaded table, never 0; of file 0: new with each change of any file or space */
 	__u32 load;
 };
 
@@ -43,10 +43,35 @@ struct unwind_mapping {
 	__u32 pad;
 };
 
+/* A file as the kernel knows it. No padding: the bytes are a key. */
+struct unwind_file_id {
+	__u64 inode, size;
+	__u64 changed; /* ctime, s */
+	__u32 changed_ns, generation;
+	__u32 dev, pad;
+};
+
+/* The number of a file, valid as long as its load is this one. */
+struct unwind_file_known {
+	__u32 file, load;
+};
+
+/* A mapping as the kernel has it at the moment. */
+struct unwind_live {
+	struct unwind_file_id id; /* inode 0: none */
+	__u64 start, end, offset;
+};
+
+/*
+ * A bit of unwind_space.generation: the process's mappings were not published. They are looked up in the
+ * kernel. A cached mapping is valid for one walk, whose number is in the other bits.
+ */
+#define UNWIND_LIVE (1u << 31)
+
 /* The executable mappings of a process, ascending, all in one shard: first is shard and index in one. */
 struct unwind_space {
 	__u32 first, n;
-	__u32 generation; /* new with each change; never 0 */
+	__u32 generation; /* new with each change; never 0; see UNWIND_LIVE */
 	__u32 lang; /* enum lang_kind whose program walks the code without tables; 0: frame pointers */
 };
 

@@ -193,7 +193,7 @@ uint32_t store_file(struct store *s)
 	if (!number_take(&s->file_numbers, UNWIND_FILES, &file))
 		return 0;
 	s->files[file].used = true;
-	*file_of(s, file) = (struct unwind_file){ .state = UNWIND_FILE_ASK };
+	*file_of(s, file) = (struct unwind_file){ .state = UNWIND_FILE_ASK, .load = next_number(&s->load) };
 	store_changed(s);
 	return file;
 }
@@ -201,6 +201,11 @@ uint32_t store_file(struct store *s)
 enum unwind_file_state store_state(const struct store *s, uint32_t file)
 {
 	return file_of(s, file)->state;
+}
+
+uint32_t store_file_load(const struct store *s, uint32_t file)
+{
+	return file_of(s, file)->load;
 }
 
 void store_mark(struct store *s, uint32_t file, enum unwind_file_state state)

@@ -49,6 +49,8 @@ void store_free(struct store *s);
 /* Returns a number for a new file, in state UNWIND_FILE_ASK; 0 if none is left. */
 uint32_t store_file(struct store *s);
 enum unwind_file_state store_state(const struct store *s, uint32_t file);
+/* Returns unwind_file.load. */
+uint32_t store_file_load(const struct store *s, uint32_t file);
 /* Sets the state of a file without a table: UNWIND_FILE_NONE, _REFUSED or _ASK. */
 void store_mark(struct store *s, uint32_t file, enum unwind_file_state state);
 /* Copies the table of a file that has none; later walks use it. */

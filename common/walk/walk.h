@@ -19,6 +19,9 @@
  *
  * Without them, such a walk ends with WALK_LANG at the first frame of a process whose space has a language.
  *
+ * With WALK_LIVE(env, pc), mappings of a process whose space is UNWIND_LIVE come from the kernel: it does what
+ * walk_search_mapping does.
+ *
  * Sources: System V ABI AMD64 3.4.1 and 3.7; arch/x86/include/uapi/asm/sigcontext.h for signal frames.
  */
 #ifndef CPROF_WALK_WALK_H
@@ -117,6 +120,15 @@ static WALK_INLINE int walk_search_mapping(WALK_ENV env, struct walk *w, __u64 p
 	return WALK_ON;
 }
 
+static WALK_INLINE int walk_look_for_mapping(WALK_ENV env, struct walk *w, __u64 pc)
+{
+#ifdef WALK_LIVE
+	if (w->space.generation & UNWIND_LIVE)
+		return WALK_LIVE(env, pc);
+#endif
+	return walk_search_mapping(env, w, pc);
+}
+
 /* Returns the number of changes on the way to the rows; 0: unknown. Data read later is at least that new. */
 static WALK_INLINE __u32 walk_changes(WALK_ENV env)
 {
@@ -153,7 +165,7 @@ WALK_FN int walk_enter(WALK_ENV env, __u64 pc)
 		w->file = p->file;
 		return WALK_ON;
 	}
-	end = walk_search_mapping(env, w, pc);
+	end = walk_look_for_mapping(env, w, pc);
 	if (p && changes && end == WALK_ON) {
 		p->start = w->start;
 		p->end = w->end;

@@ -57,7 +57,7 @@ struct unwind_memory {
 	struct unwind_met spaces[UNWIND_SPACES];
 	__u16 where[UNWIND_TRAIL]; /* index in the trail, by offset */
 	__u32 next;                /* index in the trail that is written next */
-	__u32 pad;
+	__u32 lives;               /* walks of processes whose space was UNWIND_LIVE */
 };
 
 #endif

@@ -4,10 +4,10 @@
  *
  *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... [-l MAP=BYTES]... OBJECT...
  *
- * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, if an object has them.
- * -l reduces the size of a map's value, or that of its inner maps, by BYTES. Prints one line for each
- * program, with the verifier's counts; for a refused one, libbpf's message and the end of the verifier's log.
- * Exits with 1 if anything was refused.
+ * -s sets a variable of .rodata before loading, or all 32-bit elements of an array, -m a map's max_entries, -f
+ * its flags, if an object has them. -l reduces the size of a map's value, or that of its inner maps, by BYTES.
+ * Prints one line for each program, with the verifier's counts; for a refused one, libbpf's message and the
+ * end of the verifier's log. Exits with 1 if anything was refused.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -69,8 +69,12 @@ static void set_variable(struct bpf_object *o, const struct setting *s)
 		const struct btf_var_secinfo *v = btf_var_secinfos(section) + i;
 		const struct btf_type *t = btf__type_by_id(btf, v->type);
 
-		if (strcmp(btf__name_by_offset(btf, t->name_off), s->name) == 0 && v->size <= 8 && v->offset + v->size <= size)
+		if (strcmp(btf__name_by_offset(btf, t->name_off), s->name) != 0 || v->offset + v->size > size)
+			continue;
+		if (v->size <= 8)
 			memcpy(bytes + v->offset, &s->value, v->size); /* little endian */
+		for (size_t at = 0; v->size > 8 && at + 4 <= v->size; at += 4)
+			memcpy(bytes + v->offset + at, &s->value, 4);
 	}
 	if (bytes)
 		bpf_map__set_initial_value(map, bytes, size);

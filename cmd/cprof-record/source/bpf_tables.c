@@ -8,8 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/mm/vma.h"
 #include "bpf/sample.h"
 #include "bpf/sample.skel.h"
+#include "cmd/cprof-record/host/btf.h"
 #include "common/base/array.h"
 
 static const char rows_name[] = "cprof_rows", mappings_name[] = "cprof_mappings";
@@ -87,6 +89,60 @@ void *bpf_tables_add(void *arg, enum store_area area, uint32_t shard, size_t byt
 	}
 }
 
+/*
+ * Fills in the offsets of these members. within: they are read with others, so they must be words within
+ * VMA_BYTES.
+ */
+static bool find_places(unsigned int *at, enum vma_place first, struct btf_place *places, size_t n, bool within)
+{
+	if (!btf_find(BTF_KERNEL, places, n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (within && (places[i].at > VMA_BYTES - 8 || places[i].at % 8))
+			return false;
+		at[first + i] = places[i].at;
+	}
+	return true;
+}
+
+/* ctime is a structure before 6.11, with another name before 6.6. */
+static bool find_changed(unsigned int *at)
+{
+	struct btf_place now[] = { { "inode", "i_ctime_sec", 0 }, { "inode", "i_ctime_nsec", 0 } },
+			 before[] = { { "inode", "__i_ctime", 0 } }, at_first[] = { { "inode", "i_ctime", 0 } };
+
+	if (find_places(at, VMA_CHANGED, now, 2, true))
+		return true;
+	if (!find_places(at, VMA_CHANGED, before, 1, true) && !find_places(at, VMA_CHANGED, at_first, 1, true))
+		return false;
+	at[VMA_CHANGED_NS] = at[VMA_CHANGED] + sizeof(uint64_t);
+	return true;
+}
+
+/* Finds where the kernel keeps mappings. Without them, user space finishes the first walks of a process. */
+static void find_mappings(struct sample_bpf *walk)
+{
+	struct btf_place mm[] = { { "task_struct", "mm", 0 }, { "mm_struct", "mm_mt", 0 },
+				  { "maple_tree", "ma_root", 0 }, { "file", "f_inode", 0 }, { "super_block", "s_dev", 0 } };
+	struct btf_place vma[] = { { "vm_area_struct", "vm_start", 0 }, { "vm_area_struct", "vm_end", 0 },
+				   { "vm_area_struct", "vm_mm", 0 },	{ "vm_area_struct", "vm_flags", 0 },
+				   { "vm_area_struct", "vm_ops", 0 },	{ "vm_area_struct", "vm_pgoff", 0 },
+				   { "vm_area_struct", "vm_file", 0 } };
+	struct btf_place inode[] = { { "inode", "i_ino", 0 }, { "inode", "i_sb", 0 }, { "inode", "i_size", 0 } };
+	struct btf_place generation[] = { { "inode", "i_generation", 0 } };
+	unsigned int at[VMA_PLACES] = { 0 };
+
+	if (bpf_map__max_entries(walk->maps.known_files) < VMA_FILES || !btf_find(BTF_KERNEL, mm, 5) ||
+	    !find_places(at, VMA_START, vma, 7, true) || !find_places(at, VMA_INO, inode, 3, true) ||
+	    !find_places(at, VMA_GENERATION, generation, 1, false) || !find_changed(at))
+		return;
+	at[VMA_MM] = mm[0].at;
+	at[VMA_ROOT] = mm[1].at + mm[2].at;
+	at[VMA_INODE] = mm[3].at;
+	at[VMA_DEV] = mm[4].at;
+	memcpy(walk->rodata->vma_at, at, sizeof(at));
+}
+
 /* Opens the object once more, for this program alone, with the maps and settings of the loaded one. */
 static struct sample_bpf *open_again(const struct sample_bpf *sample, const struct bpf_program *only)
 {
@@ -119,6 +175,7 @@ bool bpf_tables_load_walk(const struct sample_bpf *sample)
 
 	if (!again)
 		return false;
+	find_mappings(again);
 	fd = sample_bpf__load(again) == 0 ?
 		     bpf_program__fd(bpf_object__find_program_by_name(again->obj, "walk_stack")) : -1;
 	if (fd >= 0 && bpf_map_update_elem(bpf_map__fd(sample->maps.calls), &call, &fd, BPF_ANY) != 0)

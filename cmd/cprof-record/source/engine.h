@@ -60,6 +60,12 @@ struct engine_ops {
 	 * room. NULL if the engine leaves all walks to user space.
 	 */
 	bool (*publish)(struct engine *e, uint32_t pid, const struct unwind_space *space);
+	/*
+	 * Publishes the number of a file to that walk, for the mappings of processes that are not published.
+	 * NULL if the engine does not look these up.
+	 */
+	void (*publish_file)(struct engine *e, const struct unwind_file_id *id,
+			     const struct unwind_file_known *known);
 	/* Follows a fork that the side-band reported: the child is sampled if its parent is. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* Samples the new group at this index of the options. False: errno; it is not sampled. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
+#include "bpf/mm/vma.h"
 #include "bpf/sample.skel.h"
 #include "cmd/shared/cli.h"
 #include "cmd/cprof-record/host/btf.h"
@@ -310,8 +311,14 @@ static bool publish_space(struct engine *e, uint32_t pid, const struct unwind_sp
 
 	int failed = space ? bpf_map_update_elem(fd, &pid, space, BPF_ANY) : bpf_map_delete_elem(fd, &pid);
 
-	store_changed(e->store);
+	if (space || !failed) /* most processes that go were not published */
+		store_changed(e->store);
 	return failed == 0;
+}
+
+static void publish_file(struct engine *e, const struct unwind_file_id *id, const struct unwind_file_known *known)
+{
+	bpf_map_update_elem(bpf_map__fd(to_bpf(e)->sample->maps.known_files), id, known, BPF_ANY);
 }
 
 static void follow_fork(struct engine *e, uint32_t parent, uint32_t child)
@@ -470,7 +477,7 @@ static bool load_walk(struct engine *e, struct buf *error);
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = begin_sampling, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu,
 	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .walk = load_walk,
-	.publish = publish_space,
+	.publish = publish_space, .publish_file = publish_file,
 	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
 	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
 	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .calls = read_calls,
@@ -508,6 +515,8 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 	bpf_map__set_max_entries(s->maps.spaces, way->by_table ? spaces_of(way) : 1);
 	if (way->preallocate)
 		bpf_map__set_map_flags(s->maps.spaces, 0);
+	else if (way->by_table)
+		bpf_map__set_max_entries(s->maps.known_files, VMA_FILES);
 }
 
 /* Without the offsets, an interpreter that a script's first line names does not wake the recorder. */

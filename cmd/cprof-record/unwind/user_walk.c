@@ -11,6 +11,7 @@ enum { STALE_MOST = 256,
 
 #define MILLISECOND 1000000ull
 #define YOUNG (100 * MILLISECOND)
+#define LASTING (1000 * MILLISECOND) /* a process is published if the program cannot walk it, or when it is this old */
 #define CALM_LEAST (1000 * MILLISECOND)
 #define CALM_MOST (30000 * MILLISECOND)
 #define KERNEL_WALKS_AFTER (3000 * MILLISECOND) /* or this long after the first one */
@@ -83,20 +84,26 @@ void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language)
 		return;
 	p->space.language = language;
 	s->asked = s->asked || language; /* the program that walks the language goes on where the walk ends */
-	if (p->space.wanted)
+	if (p->space.wanted || language)
 		mark_dirty(s, p);
+}
+
+/* Returns the state that the sample carries, or NULL. */
+static const struct sample_state *state_of(const struct sample_head *head)
+{
+	const uint64_t *addresses = (const void *)(head + 1);
+
+	if (!head->has_state)
+		return NULL;
+	return (const void *)(addresses + (head->kernel_n > 0 ? head->kernel_n : 0) + (head->user_n > 0 ? head->user_n : 0));
 }
 
 /* Takes the state that the sample carries; its frame becomes the last one of out. False: there is none. */
 static bool take_state(struct unwind_host *h, const struct sample_head *head, struct user_stack *out)
 {
-	const uint64_t *addresses = (const void *)(head + 1);
-	const struct sample_state *state;
+	const struct sample_state *state = state_of(head);
 
-	if (!head->has_state)
-		return false;
-	state = (const void *)(addresses + (head->kernel_n > 0 ? head->kernel_n : 0) + (head->user_n > 0 ? head->user_n : 0));
-	if (state->at >= (uint32_t)out->n)
+	if (!state || state->at >= (uint32_t)out->n)
 		return false;
 	memcpy(h->walk.regs, state->regs, sizeof(h->walk.regs));
 	h->walk.exact = state->exact;
@@ -131,6 +138,22 @@ static int step_walk(struct user_walk *s, struct proc *p, struct unwind_host *h,
 	return end == WALK_ASK ? WALK_NO_TABLE : end == WALK_UNREADABLE && h->beyond && h->stack.n ? ROOT_COPY : end;
 }
 
+/*
+ * Publishes the file that the program met in this process's memory and does not know. Its mapping must be the
+ * one that is known here: the program may have seen a later one.
+ */
+static void publish_file(struct user_walk *s, const struct proc *p, const struct sample_state *state)
+{
+	const struct unwind_live *met = &state->unknown;
+	const struct map *m = met->id.inode ? maps_find(&p->maps, met->start) : NULL;
+	uint32_t number = m && m->file ? s->procs->exes[m->file - 1].table : 0;
+	struct unwind_file_known known = { number, number ? store_file_load(s->tables->store, number) : 0 };
+
+	if (number && m->start == met->start && m->end == met->end && m->offset == met->offset &&
+	    store_state(s->tables->store, number) != UNWIND_FILE_ASK)
+		s->engine->ops->publish_file(s->engine, &met->id, &known);
+}
+
 /* Continues the walk to its end. False: it waits for a table. */
 static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
 {
@@ -153,6 +176,8 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	if (end == WALK_ASK)
 		return false;
 	s->finished++;
+	if (s->engine->ops->publish_file)
+		publish_file(s, p, state_of(head));
 	if (end == WALK_NO_MAPPING && p->space.too_many)
 		end = WALK_BUDGET;
 	/* All mappings are known here: an address without code was not a return address. */
@@ -209,7 +234,7 @@ bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_h
 	int most = (int)s->engine->options->depth;
 	int good;
 
-	if (!p->space.wanted)
+	if (!p->space.wanted && (head->deferred || head->time - p->time > LASTING))
 		mark_dirty(s, p);
 	good = head->generation ? count_trusted(p, head, out) : out->n + 1;
 	if (head->deferred && good >= out->n) {
