@@ -471,6 +471,7 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 	struct blaming *it = context;
 	bool good = blame_finish(&it->b);
 
+	about_take(&it->sum->about, &it->b.gather.capture);
 	*totals = capture_totals(&it->b.gather.capture);
 	*sums = it->b.gather.sums;
 	it->sum->hits += it->b.culprits.hits;
