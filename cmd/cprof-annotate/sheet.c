@@ -32,6 +32,7 @@ static const char style[] =
 	"table { border-collapse: collapse; margin: 6px 0 12px; }\n"
 	"table { font: 12.5px/1.4 ui-monospace, monospace; }\n"
 	"th { text-align: left; font-weight: 600; color: var(--dim); }\n"
+	"th:not(:last-child) { text-align: right; }\n"
 	"th { border-bottom: 1px solid var(--line); }\n"
 	"th, td { padding: 0 10px 0 0; white-space: pre; vertical-align: top; }\n"
 	"td.n { text-align: right; font-variant-numeric: tabular-nums; color: var(--dim); }\n"
@@ -123,7 +124,7 @@ static void begin_table(struct sheet *s, const char *label, const char *text)
 	s->in_table = true;
 	if (s->html)
 		buf_printf(&s->out,
-			   "<div class=\"wide\"><table>\n<tr><th scope=\"col\">self<th scope=\"col\">callees"
+			   "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"shares\"><table>\n<tr><th scope=\"col\">self<th scope=\"col\">callees"
 			   "<th scope=\"col\">%s<th scope=\"col\">%s\n",
 			   label, text);
 }

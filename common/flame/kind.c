@@ -52,6 +52,7 @@ static enum kind kind_of_bracketed(struct slice s)
 		{ "[idle task]", KIND_SLEEPING }, { "[disk]", KIND_UNINTERRUPTIBLE },
 		{ "[waker not known]", KIND_SLEEPING }, { "[short waits]", KIND_SLEEPING },
 		{ "[not recorded]", KIND_LEFTOUT },	{ "[not started]", KIND_LEFTOUT },
+		{ "[too deep]", KIND_LEFTOUT },
 		{ "[kernel]", KIND_KERNEL },	{ "[kernel.kallsyms]", KIND_KERNEL },  { "[jit]", KIND_JIT },
 		{ "[vdso]", KIND_USER },	{ TRANSFORM_OTHER, KIND_LEFTOUT },	       { SANITIZE_CUT, KIND_LEFTOUT },
 	};

@@ -42,6 +42,7 @@ class App extends Acts {
 		el('title').textContent = shown(p.title);
 		el('subtitle').textContent = shown(p.subtitle);
 		document.body.classList.toggle('diff', p.sides === 2);
+		document.body.classList.toggle('modules', p.modules);
 		el('heat').hidden = !p.times;
 		const cell = (tag, text) => make(tag, '', shown(text));
 		const line = ([label, value]) => make('div', '', cell('dt', label), cell('dd', value));

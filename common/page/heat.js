@@ -319,7 +319,7 @@ class HeatMap {
 
 	resize(width) {
 		this.outer = width;
-		this.left = width < 500 ? 62 : 132; // room for the names of lanes
+		this.left = width < 500 ? 96 : 132; // room for the names of lanes
 		this.room = width - this.left - 8;
 		this.fold();
 		const room = window.innerHeight < 600 ? 90 : 120;
@@ -447,16 +447,20 @@ class HeatMap {
 		g.textBaseline = 'middle';
 		g.textAlign = 'right';
 		for (let i = 0, n = Math.min(4, rows); rows > 1 && i < n; i++)
-			g.fillText(`+${sayLength(Math.round(rows * i / n) * cellNs)}`, left - 6,
+			g.fillText(i ? `+${sayLength(Math.round(rows * i / n) * cellNs)}` : '+0', left - 6,
 				Math.round(rows * i / n) * ch + 6);
 		g.textAlign = 'left';
 		const every = Math.max(1, Math.ceil(64 / cw));
 		const second = LENGTHS.map((s) => Math.round(s * 1e9 / columnNs)).find((n) => n >= every) ||
 			every;
-		for (let i = 0; i < this.columns && i * cw < this.columns * cw - 40; i += second) {
+		for (let i = 0; i < this.columns; i += second) {
 			const slice = this.window[0] + i * rows * group;
-			g.fillText(this.clock.seconds(slice, columnNs), left + i * cw, bottom + 9);
-			g.fillText(this.clock.clock(slice, columnNs), left + i * cw, bottom + 22);
+			const words = [this.clock.seconds(slice, columnNs), this.clock.clock(slice, columnNs)];
+			const wide = Math.max(...words.map((text) => g.measureText(text).width));
+			words.forEach((text, line) => {
+				if (left + i * cw + wide <= this.outer)
+					g.fillText(text, left + i * cw, bottom + 9 + 13 * line);
+			});
 		}
 		// Marks the start of another capture; the time between captures is unknown.
 		for (const begin of t.runs)

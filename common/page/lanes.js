@@ -4,7 +4,8 @@
 
 const LANE_MODES = { thread: 'Threads', process: 'Processes', container: 'Containers', cpu: 'CPUs',
 	none: 'No lanes' };
-const LANES_MOST = 200, LANE_HEIGHT = 16, LANE_BIN = 3; // lanes; pixels
+const LANES_MOST = 200, LANE_BIN = 3; // lanes; pixels
+const laneHeight = () => (COARSE.matches ? 32 : 16);
 const LANE_ORDER = [0, 1, 2, 3, 4, 5, 6, 8, 10, 9, 7]; // kinds from the bottom up: code, then waits
 
 // Returns the key and the name of the lane that an origin belongs to. A key is the same in every page.
@@ -83,6 +84,7 @@ class Lanes {
 		this.hover = null;
 		this.makeControls();
 		new TimeGestures(this.canvas, this);
+		COARSE.addEventListener('change', () => this.later());
 		heat.followers.push((moved) => (moved ? this.later() : this.draw()));
 		this.box.addEventListener('scroll', () => this.draw());
 		this.canvas.addEventListener('keydown', (e) => this.key(e));
@@ -191,7 +193,7 @@ class Lanes {
 	resize() {
 		const ratio = window.devicePixelRatio || 1;
 		this.width = this.left + this.room + 1;
-		this.height = this.rows.length * LANE_HEIGHT + (this.omitted ? LANE_HEIGHT : 0);
+		this.height = this.rows.length * laneHeight() + (this.omitted ? laneHeight() : 0);
 		this.canvas.width = Math.round(this.width * ratio);
 		this.canvas.height = Math.max(1, Math.round(this.height * ratio));
 		this.canvas.style.width = `${this.width}px`;
@@ -207,9 +209,9 @@ class Lanes {
 	draw() {
 		if (!this.width || this.mode === 'none' || !this.sums)
 			return;
-		const g = this.canvas.getContext('2d'), first = Math.floor(this.box.scrollTop / LANE_HEIGHT);
+		const g = this.canvas.getContext('2d'), first = Math.floor(this.box.scrollTop / laneHeight());
 		const last = Math.min(this.rows.length,
-			first + Math.ceil((this.box.clientHeight || 200) / LANE_HEIGHT) + 1);
+			first + Math.ceil((this.box.clientHeight || 200) / laneHeight()) + 1);
 		g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		g.clearRect(0, 0, this.width, this.height);
 		for (let i = first; i < last; i++)
@@ -224,8 +226,8 @@ class Lanes {
 	}
 
 	drawLane(g, i) {
-		const lane = this.rows[i], kinds = KIND_NAMES.length, top = i * LANE_HEIGHT,
-			h = LANE_HEIGHT - 2;
+		const lane = this.rows[i], kinds = KIND_NAMES.length, top = i * laneHeight(),
+			h = laneHeight() - 2;
 		const { bins, sums, left } = this, w = this.room / bins, dim = this.chosen !== '' &&
 			lane.key !== this.chosen;
 		g.globalAlpha = dim ? 0.35 : 1;
@@ -290,7 +292,7 @@ class Lanes {
 		const r = this.canvas.getBoundingClientRect(), { heat } = this, [from, to] = heat.window;
 		const share = Math.min(1, Math.max(0, (e.clientX - r.left - this.left) / this.room));
 		const row = Math.min(this.rows.length - 1,
-			Math.max(0, Math.floor((e.clientY - r.top) / LANE_HEIGHT)));
+			Math.max(0, Math.floor((e.clientY - r.top) / laneHeight())));
 		return { row, slice: Math.min(to - 1, Math.floor(from + share * (to - from))) };
 	}
 
@@ -351,9 +353,9 @@ class Lanes {
 			const row = Math.max(0,
 				Math.min(this.rows.length - 1, this.hover ? this.hover.row + step : 0));
 			this.hover = { row, slice: this.hover ? this.hover.slice : this.heat.window[0] };
-			this.box.scrollTop = Math.min(this.box.scrollTop, row * LANE_HEIGHT);
+			this.box.scrollTop = Math.min(this.box.scrollTop, row * laneHeight());
 			this.box.scrollTop = Math.max(this.box.scrollTop,
-				(row + 1) * LANE_HEIGHT - this.box.clientHeight);
+				(row + 1) * laneHeight() - this.box.clientHeight);
 			this.format.say(this.words());
 			this.draw();
 		} else if (e.key === 'Enter' && this.hover) {

@@ -14,9 +14,11 @@ const SOURCE_STYLE = `
 #sourcebody p { color: var(--dim); overflow-wrap: anywhere; }
 #sourcebody table { border-collapse: collapse; margin: 4px 0; font: 12px/1.45 ui-monospace, monospace; }
 #sourcebody th { text-align: left; color: var(--dim); font-weight: 600; padding-right: 12px; }
+#sourcebody th:not(:last-child) { text-align: right; }
 #sourcebody td { white-space: pre; padding: 0 12px 0 0; }
 #sourcebody td.n { text-align: right; font-variant-numeric: tabular-nums; }
 #sourcebody td.l { text-align: right; color: var(--dim); }
+#sourcebody tr.hot td.l, #sourcebody tr.warm td.l { color: inherit; }
 #sourcebody tr.warm td { background: #f2b13426; }
 #sourcebody tr.hot td { background: #e0533a33; }
 @media (pointer: coarse) { #sourcetop button, #sourcetop select { min-height: 44px; } }

@@ -34,8 +34,8 @@ class Table {
 	}
 
 	moduleColumn() {
-		const show = (l) => shown(this.p.module(l));
-		return { key: 'module', title: 'Module', text: true, show, tip: show, minor: true };
+		const tip = (l) => shown(this.p.module(l)), show = (l) => lastPart(tip(l));
+		return { key: 'module', title: 'Module', text: true, show, tip, minor: true };
 	}
 
 	oneSide() {

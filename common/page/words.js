@@ -34,6 +34,9 @@ const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
 const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
 
+// "…/libc.so.6" of a path: its end is what differs.
+const lastPart = (path) => (path.startsWith('node:') ? path : path.replace(/^.*\/(?=.)/, '…/'));
+
 // The module as cprof-top shows it after a name: " [cc1]", " [kernel]".
 function moduleMark(p, label) {
 	const module = p.module(label);

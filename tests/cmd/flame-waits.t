@@ -5,4 +5,5 @@
 . "$tests/lib/browser-lib.sh"
 
 needs_browser
+python3 "$tests/lib/made-waits.py" | cprof-dump -r >"$tmp/waits.bin" || exit 1
 python3 "$here/flame-waits.py" "$tmp" "$BUILD/screenshots"
