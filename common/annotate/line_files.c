@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "common/base/array.h"
+#include "common/foreign/foreign.h"
 
 enum { BUILD_ID_LEAST = 8 }; /* bytes; a shorter one does not tell builds apart */
 
@@ -133,7 +134,7 @@ static struct code_origin find_origin(struct line_files *f, uint32_t mapping)
 	struct stat st;
 
 	line_files_open(f, mapping, &file, &opened);
-	if (file && fstat(file->fd, &st) == 0) {
+	if (file && foreign_stat(file->fd, &st)) {
 		origin.owner = st.st_uid;
 		origin.written = st.st_mtime;
 		if (!slice_begins(buf_view(&opened), "/proc/"))

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/array.h"
-#include "common/base/foreign.h"
+#include "common/foreign/foreign.h"
 
 enum { TAB = 8, READ_STEP = 1 << 16, LINES_MOST = 1 << 21 };
 
@@ -194,7 +194,7 @@ static enum source_text_result read_at_path(struct source_text *text, const stru
 	if (!may_open(r, path, origin))
 		return SOURCE_TEXT_UNTRUSTED;
 	fd = open_at_path(text, r, path);
-	if (fd < 0 || fstat(fd, &st) != 0)
+	if (fd < 0 || !foreign_stat(fd, &st))
 		return result_of_errno();
 	if ((r->published && !is_source_file(fd)) || !is_owners(&st, origin, code)) {
 		close(fd);
@@ -218,7 +218,7 @@ enum source_text_result source_text_read(struct source_text *text, const struct 
 	for (size_t i = 0; i < r->n; i++) {
 		int fd = open_below(text, r->dirs[i], r->handles[i], path);
 
-		if (fd >= 0 && fstat(fd, &st) == 0)
+		if (fd >= 0 && foreign_stat(fd, &st))
 			return read_text(text, fd, &st);
 	}
 	return read_at_path(text, r, path, origin, code);

@@ -2,17 +2,17 @@
 #include "common/dwarf/unit.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/array.h"
 #include "common/base/buf.h"
-#include "common/base/foreign.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/elf/bounds.h"
+#include "common/foreign/foreign.h"
 
 enum {
 	DEPTH_MAX = 1024,          /* entries nested more deeply are ignored */
@@ -325,15 +325,19 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 	}
 }
 
-/* Returns true for a regular file within the limits of bounds.h. */
-static bool is_harmless(const char *path)
+/*
+ * Returns 1 for a regular file within the limits of bounds.h, on a file system where libdw's own open cannot
+ * wait for another user; 0 if there is no file; otherwise -1.
+ */
+static int is_harmless(const char *path)
 {
 	int fd = foreign_open(AT_FDCWD, path);
-	bool good = fd >= 0 && !elf_refusal(elf_check_bounds(fd));
+	bool good = fd >= 0 && !foreign_is_copy(fd) && !elf_refusal(elf_check_bounds(fd));
 
-	if (fd >= 0)
-		close(fd);
-	return good;
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+	close(fd);
+	return good ? 1 : -1;
 }
 
 /* Returns true if there is a file that libdw may open, and none that could make it hang. */
@@ -343,7 +347,7 @@ static bool split_file(const struct lines *l, struct slice comp_dir, struct slic
 	unsigned int n_files = 0, n_others = 0;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct stat st;
+		int harmless;
 
 		buf_clear(&path);
 		if (!is_whole(name) && !(i == 1 && is_whole(comp_dir)))
@@ -351,12 +355,9 @@ static bool split_file(const struct lines *l, struct slice comp_dir, struct slic
 		if (!is_whole(name) && i == 1)
 			add_to_path(&path, comp_dir);
 		add_to_path(&path, name);
-		if (stat(buf_cstr(&path), &st) != 0)
-			continue;
-		if (S_ISREG(st.st_mode) && is_harmless(buf_cstr(&path)))
-			n_files++;
-		else
-			n_others++;
+		harmless = is_harmless(buf_cstr(&path));
+		n_files += harmless > 0;
+		n_others += harmless < 0;
 	}
 	buf_release(&path);
 	return n_files && !n_others;

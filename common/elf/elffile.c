@@ -13,6 +13,7 @@
 #include "common/base/le.h"
 #include "common/elf/bounds.h"
 #include "common/elf/parts.h"
+#include "common/foreign/foreign.h"
 
 enum { PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4,
        QUIET_NS = 50000000, NS_A_SECOND = 1000000000 };
@@ -256,9 +257,11 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		result = ELF_NOT_ELF;
 		goto fail;
 	}
-	f->dev = st.st_dev;
-	f->inode = st.st_ino;
 	f->stamp = stamp_of(&st);
+	if (foreign_stat(fd, &st)) {
+		f->dev = st.st_dev;
+		f->inode = st.st_ino;
+	}
 	f->elf = elf_begin_bounded(fd, &result);
 	if (!f->elf)
 		goto fail;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/base/foreign.h"
+#include "common/foreign/foreign.h"
 
 enum { STALE = 24 * 60 * 60, TRIES = 100 };
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "common/base/foreign.h"
+#include "common/foreign/foreign.h"
 
 static const char deleted[] = " (deleted)";
 
@@ -126,6 +126,8 @@ struct search {
 	enum source_status status;
 	bool by_path;
 	struct buf tried, *opened; /* the path of this attempt; the path that goes with status */
+	struct buf silent;	   /* the first path that foreign.h refused; empty: none */
+	const char *why;
 	struct buf name;           /* the recorded path */
 };
 
@@ -152,8 +154,15 @@ static enum source_status check_file(struct search *s, int fd, enum proof proof)
 	enum source_status status = SOURCE_OK;
 
 	s->by_path = false;
-	if (fd < 0)
+	if (fd < 0) {
+		const char *why = foreign_refusal(errno);
+
+		if (why && s->silent.n == 0)
+			buf_bytes(&s->silent, s->tried.p, s->tried.n);
+		if (why)
+			s->why = why;
 		return status_of_errno();
+	}
 	if (s->is->build_id.n == 0)
 		status = check_identity(s, fd, proof);
 	if (status != SOURCE_OK) {
@@ -299,6 +308,9 @@ enum source_status finder_open(struct finder *f, const struct module_identity *i
 		search_living(&s);
 	else
 		try_place(&s, NULL, PROOF_DOUBT);
+	if (!s.file && s.silent.n && !s.silent.failed)
+		(void)!unread_add(&f->unread, buf_view(&s.silent), 0, s.why);
+	buf_release(&s.silent);
 	buf_release(&s.tried);
 	buf_release(&s.name);
 	*file = s.file;
@@ -416,8 +428,10 @@ static int open_candidate(const struct finder *f, struct candidate *c, struct bu
 
 	if (c->at == AT_DEBUGINFOD)
 		return debuginfod_find(f->debuginfod, c->what, c->id, opened);
-	if (!name[0])
+	if (!name[0]) {
+		errno = ENOENT;
 		return -1;
+	}
 	return c->at == AT_TREE ? procroot_open_below(f->tree, f->symfs, name, opened) :
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
@@ -443,6 +457,15 @@ static void note_cut(struct finder *f, const struct elf_file *there, const struc
 	buf_bytes(&f->cut, opened->p, opened->n);
 }
 
+/* Notes a file that may not be waited for. If out of memory the note is dropped. */
+static void note_refusal(struct finder *f, int fd, const struct buf *opened)
+{
+	const char *why = fd < 0 ? foreign_refusal(errno) : NULL;
+
+	if (why)
+		(void)!unread_add(&f->unread, buf_view(opened), 0, why);
+}
+
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened)
 {
@@ -458,6 +481,7 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 
 		++*step;
 		buf_clear(&c.name);
+		note_refusal(f, fd, opened);
 		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED && is_debug_file_of(debug, file, is->build_id, c.crc)))
 			continue;
 		if (by_id)

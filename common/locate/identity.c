@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/machineid.h"
+#include "common/foreign/foreign.h"
 
 enum { SECOND = 1000000000, CLOCKS_APART = 2 }; /* seconds: file systems and hosts keep time differently */
 
@@ -84,7 +85,7 @@ enum identity identity_of(int fd, const struct module_identity *is)
 {
 	struct stat st;
 
-	if (is->host == HOST_OTHER || is->inode == 0 || fstat(fd, &st) != 0)
+	if (is->host == HOST_OTHER || is->inode == 0 || !foreign_stat(fd, &st))
 		return IDENTITY_UNKNOWN;
 	return st.st_ino != is->inode || is_other_device(fd, &st, is) || is_other_generation(fd, is) ||
 			       was_written_since(&st, is) ? IDENTITY_OTHER : IDENTITY_SAME;
@@ -94,7 +95,7 @@ enum identity identity_of_mapped(int fd, const struct module_identity *is)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) != 0)
+	if (!foreign_stat(fd, &st))
 		return IDENTITY_UNKNOWN;
 	return was_written_since(&st, is) ? IDENTITY_OTHER : IDENTITY_SAME;
 }

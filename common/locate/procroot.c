@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "common/base/array.h"
-#include "common/base/foreign.h"
 #include "common/base/intern.h"
+#include "common/foreign/foreign.h"
+#include "common/foreign/foreign_process.h"
 
 enum {
 	STARTS_APART = 100000000, /* ns: the kernel counts in ticks, the recorder from when it noticed */
@@ -88,17 +89,18 @@ static bool is_same_process(const struct module_user *u)
 static bool identify_root(const char *proc, struct procroot_known *k)
 {
 	char path[96];
-	struct stat root, mounts;
+	struct statx root;
+	struct stat mounts;
 
 	snprintf(path, sizeof(path), "%s/root", proc);
-	if (stat(path, &root) != 0)
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &root) != 0) /* it may be on FUSE */
 		return false;
 	snprintf(path, sizeof(path), "%s/ns/mnt", proc);
 	if (stat(path, &mounts) != 0)
 		return false;
 	k->mounts = mounts.st_ino;
-	k->dev = root.st_dev;
-	k->inode = root.st_ino;
+	k->dev = makedev(root.stx_dev_major, root.stx_dev_minor);
+	k->inode = root.stx_ino;
 	return true;
 }
 
@@ -246,7 +248,7 @@ static int best_line(FILE *maps, const struct module_identity *is, struct line *
 static int open_exe(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
 {
 	char path[96], target[PATH_MAX];
-	struct stat st;
+	struct statx st;
 	ssize_t n;
 	int fd;
 
@@ -262,37 +264,94 @@ static int open_exe(const struct procroot *r, const struct module_identity *is, 
 	buf_clear(opened);
 	buf_text(opened, path);
 	fd = open(path, O_PATH | O_CLOEXEC);
-	*same = fd >= 0 && is->inode && fstat(fd, &st) == 0 && st.st_ino == is->inode && major(st.st_dev) == is->dev_major &&
-		minor(st.st_dev) == is->dev_minor;
+	*same = fd >= 0 && is->inode &&
+		statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && st.stx_ino == is->inode &&
+		st.stx_dev_major == is->dev_major && st.stx_dev_minor == is->dev_minor;
 	return fd < 0 ? -1 : foreign_reopen(fd);
 }
 
-int procroot_mapped(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
+/* Question and answer of mapped_work. */
+struct mapped_question {
+	pid_t pid, tid;
+	uint64_t dev_major, dev_minor, inode, map_start, map_end;
+	size_t id_n, path_n;
+	uint8_t path[PATH_MAX + 64];
+};
+
+struct mapped_answer {
+	int matched;
+	uint64_t start, end;
+};
+
+/* A process may hold the lock of its memory for ever, for which maps and map_files wait. */
+static int mapped_work(struct foreign_work *w)
 {
+	static struct mapped_question q;
+	struct module_identity is;
+	struct mapped_answer a = { 0 };
 	struct line l;
 	char path[96];
+	struct stat owner;
 	FILE *maps;
-	int matched, fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", r->pid, r->tid);
+	memcpy(&q, w->question, w->n);
+	is = (struct module_identity){ .dev_major = q.dev_major, .dev_minor = q.dev_minor, .inode = q.inode,
+				       .path = { q.path, q.path_n }, .build_id = { q.path, q.id_n },
+				       .user = { .map_start = q.map_start, .map_end = q.map_end } };
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", q.pid, q.tid);
+	if (stat(path, &owner) != 0 || !foreign_process_touch_user(owner.st_uid))
+		return -1;
 	maps = fopen(path, "re");
 	if (!maps)
 		return -1;
-	matched = best_line(maps, is, &l);
+	a.matched = best_line(maps, &is, &l);
 	fclose(maps);
-	*same = matched == MATCH_INODE;
-	if (matched == MATCH_NONE) {
+	if (a.matched != MATCH_NONE) {
+		a.start = l.start;
+		a.end = l.end;
+	}
+	memcpy(w->answer, &a, sizeof(a));
+	if (a.matched == MATCH_NONE) {
 		errno = ENOENT;
 		return -1;
 	}
 	/* Only processes have this directory, but any thread can be named as if it were one. */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, r->tid, l.start, l.end);
-	buf_clear(opened);
-	buf_text(opened, path);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd < 0 && (errno == EPERM || errno == EACCES))
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, q.tid, l.start, l.end);
+	return open(path, O_PATH | O_CLOEXEC);
+}
+
+int procroot_mapped(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
+{
+	static struct mapped_question q;
+	struct foreign_work w = { .fd = -1 };
+	struct mapped_answer a;
+	int handle, error;
+
+	*same = false;
+	if (is->path.n > sizeof(q.path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	q = (struct mapped_question){
+		.pid = r->pid, .tid = r->tid, .inode = is->inode, .id_n = is->build_id.n, .path_n = is->path.n,
+		.dev_major = is->dev_major, .dev_minor = is->dev_minor,
+		.map_start = is->user.map_start, .map_end = is->user.map_end,
+	};
+	memcpy(q.path, is->path.p, is->path.n);
+	w.n = offsetof(struct mapped_question, path) + q.path_n;
+	memcpy(w.question, &q, w.n);
+	handle = foreign_process_run(mapped_work, &w);
+	error = errno;
+	memcpy(&a, w.answer, sizeof(a));
+	if (a.matched != MATCH_NONE) {
+		*same = a.matched == MATCH_INODE;
+		buf_clear(opened);
+		buf_printf(opened, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, r->tid, a.start, a.end);
+	}
+	errno = error;
+	if (handle < 0 && a.matched != MATCH_NONE && (error == EPERM || error == EACCES))
 		return open_exe(r, is, opened, same);
-	return fd < 0 ? -1 : foreign_reopen(fd);
+	return handle < 0 ? -1 : foreign_reopen(handle);
 }
 
 struct slice procroot_container(struct slice cgroup)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "common/base/array.h"
-#include "common/base/foreign.h"
 #include "common/base/le.h"
 #include "common/base/search.h"
+#include "common/foreign/foreign.h"
 #include "common/lang/runtime_file.h"
 
 static bool add_end(struct script_ends *ends, uint64_t position)

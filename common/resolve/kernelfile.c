@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/base/foreign.h"
 #include "common/elf/symbols.h"
+#include "common/foreign/foreign.h"
 
 enum { RELEASE_MAX = 128, PATH_MOST = 4096 };
 

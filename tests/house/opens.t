@@ -19,14 +19,14 @@ cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kerne
 cmd/cprof-record/config/probe_spec.c 1 the file that the user named
 cmd/cprof-record/source/uprobe.c 1 /proc/self/exe
 cmd/cprof-record/output/rotate.c 6 the directory and the files that the user named, held by its descriptor
-cmd/cprof-record/helper/helper.c 1 /proc/self/maps
+common/foreign/helper.c 2 /proc/self/maps, /proc/PID/stat
 cmd/cprof-record/output/hooks.c 1 /dev/null
 cmd/cprof-record/host/host.c 2 texts of the kernel's by fixed names
 cmd/cprof-record/helper/nsfile.c 2 handles (O_PATH) for the opener
 cmd/cprof-record/host/kernel_symbols.c 4 /sys/kernel, /proc/kallsyms, /boot
 cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
 cmd/cprof-record/metrics.c 2 the file that the user named
-cmd/cprof-record/host/mounts.c 3 mountinfo, a text of the kernel's
+common/foreign/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapped files
 cmd/cprof-record/output/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/source/engine_perf.c 1 /proc/PID/task, a directory of the kernel's
@@ -36,7 +36,7 @@ cmd/cprof-record/helper/maps_process.c 1 /proc/PID/maps, a text of the kernel's
 cmd/cprof-record/host/vdso.c 1 /proc/self/maps
 cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym.c 1 the key that the user named
-common/base/foreign.c 4 the opener of the offline tools
+common/foreign/foreign.c 4 the opener of the offline tools
 common/folded/stack_sums.c 1 a file without a name in the user's TMPDIR
 common/annotate/source_text.c 2 handles on the directories of --source-dir and --symfs
 common/locate/finder.c 1 a handle on the directory of --symfs

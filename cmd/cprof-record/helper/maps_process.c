@@ -12,11 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/host/mounts.h"
 #include "common/base/buf.h"
+#include "common/foreign/mounts.h"
 
 /* include/uapi/linux/fs.h, 6.11: declared here, so that older headers will do. */
 struct procmap_query {

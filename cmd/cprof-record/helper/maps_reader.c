@@ -67,17 +67,6 @@ void maps_reader_release(struct maps_reader *m)
 	maps_reader_init(m);
 }
 
-/* Returns true if the process runs or waits for a CPU, rather than for a lock. */
-static bool is_running(pid_t pid)
-{
-	struct buf text = { 0 };
-	const char *after = nsfile_proc(pid, "stat", &text) ? strrchr(buf_cstr(&text), ')') : NULL;
-	bool runs = after && strncmp(after, ") R", 3) == 0;
-
-	buf_release(&text);
-	return runs;
-}
-
 /* Waits for the answer. False: errno is ETIMEDOUT, or the process is lost. */
 static bool await_answer(struct maps_reader *m, struct maps_process_answer *a)
 {
@@ -91,7 +80,7 @@ static bool await_answer(struct maps_reader *m, struct maps_process_answer *a)
 	for (;;) {
 		uint64_t now = host_mono_ns();
 
-		if (now >= last || (now >= until && !is_running(m->h.pid))) {
+		if (now >= last || (now >= until && !helper_is_running(&m->h))) {
 			errno = ETIMEDOUT;
 			return false;
 		}

@@ -15,7 +15,7 @@
 #ifndef CPROF_RECORD_HELPER_MAPS_READER_H
 #define CPROF_RECORD_HELPER_MAPS_READER_H
 
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/silent_users.h"
 #include "common/base/buf.h"
 

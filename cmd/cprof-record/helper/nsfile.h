@@ -5,7 +5,7 @@
  *	int handle = nsfile_find(root, "tmp/x");	// the file is not opened yet
  *
  *	if (...statx: of the right device...)
- *		fd = foreign_reopen(handle);
+ *		fd = foreign_reopen_here(handle);
  */
 #ifndef CPROF_RECORD_HELPER_NSFILE_H
 #define CPROF_RECORD_HELPER_NSFILE_H

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/build_id.h"
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/helper/opener_process.h"
@@ -346,22 +346,11 @@ static bool take_message(struct opener *o, int which, uint64_t now, struct opene
 	}
 }
 
-/* Returns true if the process runs or waits for a CPU, rather than for a file system. */
-static bool is_running(pid_t pid)
-{
-	struct buf text = { 0 };
-	const char *behind = nsfile_proc(pid, "stat", &text) ? strrchr(buf_cstr(&text), ')') : NULL;
-	bool runs = behind && strncmp(behind, ") R", 3) == 0;
-
-	buf_release(&text);
-	return runs;
-}
-
 static bool is_too_late(const struct channel *c, uint64_t now)
 {
 	uint64_t took = c->sent > 0 && now > c->since ? now - c->since : 0;
 
-	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !is_running(c->h.pid));
+	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !helper_is_running(&c->h));
 }
 
 static bool take_answer(struct opener *o, int which, uint64_t now, struct opener_answer *a)

@@ -27,8 +27,8 @@
 
 #include <sys/types.h>
 
-#include "cmd/cprof-record/host/mounts.h"
 #include "common/base/buf.h"
+#include "common/foreign/mounts.h"
 
 struct opener;
 

@@ -10,17 +10,16 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/sandbox.h"
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
-#include "common/base/foreign.h"
 #include "common/elf/elffile.h"
+#include "common/foreign/foreign.h"
 
 enum {
 	COPY_MOST = 128 << 20, /* bytes of a file that is copied, at most */
@@ -64,7 +63,7 @@ void opener_process_release(struct opener_process *o)
 /* Reads device, inode and type of a handle. They are in memory: its file system is not accessed. */
 static bool stat_handle(int handle, struct statx *st)
 {
-	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
+	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO | STATX_MNT_ID, st) == 0;
 }
 
 static int refuse_file(struct opening *o, int handle, enum opener_said said, int error)
@@ -81,12 +80,12 @@ static bool is_log(enum opener_want want)
 	return want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP || want == OPENER_DUMP;
 }
 
-static bool is_local(struct opening *o, uint64_t major, uint64_t minor)
+static bool is_local(struct opening *o, const struct statx *st)
 {
-	bool is = is_log(o->q->want) ? mounts_is_written_locally(&o->own->mounts, major, minor) :
-				       mounts_is_local(&o->own->mounts, major, minor);
+	enum mount_kind kind = mounts_kind(&o->own->mounts, st);
 
-	return is || (o->q->want != OPENER_LEFT_MAP && mounts_is_local_there(o->q->pid, major, minor));
+	return kind == MOUNT_LOCAL || (kind == MOUNT_OVERLAY && is_log(o->q->want)) ||
+	       (o->q->want != OPENER_LEFT_MAP && mounts_is_local_there(o->q->pid, st));
 }
 
 /* Announces an access to the file's device. Returns false if this process must not access it. */
@@ -94,7 +93,7 @@ static bool may_touch(struct opening *o, const struct statx *st)
 {
 	struct opener_process_report r = { .kind = OPENER_PROCESS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
 
-	if (is_local(o, st->stx_dev_major, st->stx_dev_minor))
+	if (is_local(o, st))
 		return true;
 	if (!o->remote) {
 		o->elsewhere = true;
@@ -218,7 +217,7 @@ static int open_handle(struct opening *o, int handle)
 		close(handle);
 		return -1;
 	}
-	fd = foreign_reopen(handle);
+	fd = foreign_reopen_here(handle);
 	if (fd < 0)
 		return refuse_file(o, -1, OPENER_NONE, errno);
 	if (by_build && !is_mapped_one(o->q, &st) && !is_same_build(o, fd))
@@ -296,6 +295,7 @@ static int fill_report(struct opening *o, int fd)
 {
 	struct opener_process_report *r = &o->report;
 	struct buf id = { 0 };
+	struct statx handle;
 	struct stat st;
 	int to = -1;
 
@@ -316,7 +316,7 @@ static int fill_report(struct opening *o, int fd)
 			r->id_n = (uint32_t)id.n;
 		}
 		buf_release(&id);
-	} else if (is_local(o, major(st.st_dev), minor(st.st_dev))) {
+	} else if (stat_handle(fd, &handle) && is_local(o, &handle)) {
 		return fd;
 	} else if (r->size > COPY_MOST && !is_log(o->q->want)) {
 		r->said = OPENER_LARGE;

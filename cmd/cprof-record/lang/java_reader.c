@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/host.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/sandbox.h"
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/le.h"

@@ -1,6 +1,6 @@
 /*
- * A process that does work which must not be done in the recorder itself. The recorder forks it, sends
- * requests over a socket, and replaces it when it is lost.
+ * A process that does work which must not be done in the caller's own: the recorder's, mostly. The caller
+ * forks it, sends requests over a socket, and replaces it when it is lost.
  *
  *	struct helper h = HELPER_NONE;
  *
@@ -10,8 +10,8 @@
  *	helper_take(h.sock, &answer, sizeof(answer), &n, &fd, MSG_DONTWAIT);
  *	helper_end(&h);
  */
-#ifndef CPROF_RECORD_HELPER_HELPER_H
-#define CPROF_RECORD_HELPER_HELPER_H
+#ifndef CPROF_FOREIGN_HELPER_H
+#define CPROF_FOREIGN_HELPER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@
 struct helper {
 	pid_t pid;      /* -1: none */
 	int sock;       /* -1: no helper can be reached */
-	uint64_t began; /* host_mono_ns of the last start; 0: none was started */
+	uint64_t began; /* CLOCK_MONOTONIC of the last start, ns; 0: none was started */
 };
 
 #define HELPER_NONE { -1, -1, 0 }
 /* For a helper that is first forked while the recorder is already recording. */
 #define HELPER_LATER { -1, -1, 1 }
 
-/* again: it was forked during recording, and inherits all memory that the recorder has by then. */
+/* again: it was forked during the work, and inherits all memory that the caller has by then. */
 typedef void helper_run(void *arg, int sock, pid_t parent, bool again);
 
 /* Forks; the sockets preserve message boundaries. False: errno. */
@@ -42,6 +42,9 @@ void helper_end(struct helper *h);
  * reaps later with WNOHANG; 0: it is gone already.
  */
 pid_t helper_kill(struct helper *h);
+
+/* Returns true if it runs or waits for a CPU, rather than for a file system or a lock. */
+bool helper_is_running(const struct helper *h);
 
 /* Sends a message with one descriptor; fd -1: with none. False: errno. */
 bool helper_send(int sock, const void *p, size_t n, int fd, int flags);

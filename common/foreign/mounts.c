@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/host/mounts.h"
+#include "common/foreign/mounts.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,24 +27,31 @@ static bool is_local_type(const char *type)
 	return false;
 }
 
-/* Parses a line of mountinfo. Returns false unless the file system is local or an overlay. */
+/* Parses a line of mountinfo. */
 static bool read_line(const char *line, struct mount_device *d)
 {
 	const char *behind = strstr(line, " - ");
-	unsigned int major, minor;
+	unsigned int id, major, minor;
 	char type[32];
 
-	if (!behind || sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2 || sscanf(behind, " - %31s", type) != 1)
+	if (!behind || sscanf(line, "%u %*d %u:%u", &id, &major, &minor) != 3 ||
+	    sscanf(behind, " - %31s", type) != 1)
 		return false;
-	*d = (struct mount_device){ major, minor, strcmp(type, "overlay") == 0 };
-	return d->overlay || is_local_type(type);
+	*d = (struct mount_device){ id, major, minor, MOUNT_SERVER };
+	if (is_local_type(type))
+		d->kind = MOUNT_LOCAL;
+	else if (strcmp(type, "overlay") == 0)
+		d->kind = MOUNT_OVERLAY;
+	else if (strncmp(type, "fuse", 4) == 0) /* also fuse.sshfs, fuseblk */
+		d->kind = MOUNT_UNKNOWN;
+	return true;
 }
 
 static struct mount_device *find_device(const struct mounts *m, uint64_t major, uint64_t minor)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->local[i].major == major && m->local[i].minor == minor)
-			return &m->local[i];
+		if (m->known[i].major == major && m->known[i].minor == minor)
+			return &m->known[i];
 	return NULL;
 }
 
@@ -55,8 +62,8 @@ static void add_memory(struct mounts *m)
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && !find_device(m, major(st.st_dev), minor(st.st_dev)) &&
-	    grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
-		m->local[m->n++] = (struct mount_device){ major(st.st_dev), minor(st.st_dev), false };
+	    grow_array(&m->known, &m->cap, m->n, sizeof(*m->known)))
+		m->known[m->n++] = (struct mount_device){ 0, major(st.st_dev), minor(st.st_dev), MOUNT_LOCAL };
 	if (fd >= 0)
 		close(fd);
 }
@@ -69,9 +76,10 @@ static void read_mounts(struct mounts *m)
 	size_t cap = 0;
 
 	m->n = 0;
+	m->unread = !f;
 	while (f && getline(&line, &cap, f) > 0)
-		if (read_line(line, &d) && !find_device(m, d.major, d.minor) && grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
-			m->local[m->n++] = d;
+		if (read_line(line, &d) && grow_array(&m->known, &m->cap, m->n, sizeof(*m->known)))
+			m->known[m->n++] = d;
 	add_memory(m);
 	free(line);
 	if (f)
@@ -89,26 +97,42 @@ static bool has_changed(struct mounts *m)
 	return true;
 }
 
-static const struct mount_device *look_up(struct mounts *m, uint64_t major, uint64_t minor)
+static enum mount_kind kind_of_device(struct mounts *m, uint64_t major, uint64_t minor)
 {
+	const struct mount_device *d;
+
 	if (has_changed(m))
 		read_mounts(m);
-	return find_device(m, major, minor);
+	d = find_device(m, major, minor);
+	return d ? d->kind : m->unread ? MOUNT_SERVER : MOUNT_UNKNOWN;
+}
+
+static bool is_mount_of(const struct mount_device *d, const struct statx *st)
+{
+	return d->id && (st->stx_mask & STATX_MNT_ID) && d->id == st->stx_mnt_id;
+}
+
+enum mount_kind mounts_kind(struct mounts *m, const struct statx *st)
+{
+	enum mount_kind by_device = kind_of_device(m, st->stx_dev_major, st->stx_dev_minor);
+
+	for (size_t i = 0; i < m->n; i++)
+		if (is_mount_of(&m->known[i], st))
+			return m->known[i].kind;
+	return by_device;
 }
 
 bool mounts_is_local(struct mounts *m, uint64_t major, uint64_t minor)
 {
-	const struct mount_device *d = look_up(m, major, minor);
-
-	return d && !d->overlay;
+	return kind_of_device(m, major, minor) == MOUNT_LOCAL;
 }
 
-bool mounts_is_written_locally(struct mounts *m, uint64_t major, uint64_t minor)
+bool mounts_is_written_locally(struct mounts *m, const struct statx *st)
 {
-	return look_up(m, major, minor) != NULL;
+	return mounts_kind(m, st) >= MOUNT_OVERLAY;
 }
 
-bool mounts_is_local_there(uint32_t pid, uint64_t major, uint64_t minor)
+bool mounts_is_local_there(uint32_t pid, const struct statx *st)
 {
 	struct mount_device d;
 	bool is = false;
@@ -119,7 +143,8 @@ bool mounts_is_local_there(uint32_t pid, uint64_t major, uint64_t minor)
 	snprintf(name, sizeof(name), "/proc/%u/mountinfo", pid);
 	f = fopen(name, "re");
 	while (!is && f && getline(&line, &cap, f) > 0)
-		is = read_line(line, &d) && !d.overlay && d.major == major && d.minor == minor;
+		is = read_line(line, &d) && d.kind == MOUNT_LOCAL &&
+		     (is_mount_of(&d, st) || (d.major == st->stx_dev_major && d.minor == st->stx_dev_minor));
 	free(line);
 	if (f)
 		fclose(f);
@@ -130,6 +155,6 @@ void mounts_release(struct mounts *m)
 {
 	if (m->watch > 0)
 		close(m->watch - 1);
-	free(m->local);
+	free(m->known);
 	*m = (struct mounts){ 0 };
 }

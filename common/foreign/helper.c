@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/helper/helper.h"
+#include "common/foreign/helper.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,14 +8,21 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "cmd/cprof-record/host/host.h"
 
 enum {
 	AGAIN_MS = 1000, /* between two starts */
 	END_MS = 4000,   /* from closing the socket until the helper is killed */
 };
+
+static uint64_t mono_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 bool helper_send(int sock, const void *p, size_t n, int fd, int flags)
 {
@@ -79,7 +86,7 @@ bool helper_begin(struct helper *h, helper_run *run, void *arg)
 	pid_t self = getpid();
 	int pair[2];
 
-	h->began = host_mono_ns();
+	h->began = mono_ns();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	h->sock = pair[0];
@@ -94,7 +101,7 @@ bool helper_begin(struct helper *h, helper_run *run, void *arg)
 
 bool helper_may_begin(const struct helper *h)
 {
-	return host_mono_ns() - h->began >= AGAIN_MS * (uint64_t)1000000;
+	return mono_ns() - h->began >= AGAIN_MS * (uint64_t)1000000;
 }
 
 static void hang_up(struct helper *h)
@@ -108,7 +115,7 @@ static void hang_up(struct helper *h)
 
 void helper_end(struct helper *h)
 {
-	uint64_t until = host_mono_ns() + END_MS * (uint64_t)1000000;
+	uint64_t until = mono_ns() + END_MS * (uint64_t)1000000;
 
 	hang_up(h);
 	for (useconds_t pause = 50; h->pid > 0; pause = pause < 10000 ? pause * 2 : pause) {
@@ -116,7 +123,7 @@ void helper_end(struct helper *h)
 
 		if (got != 0) { /* reaped here, or by the kernel because SIGCHLD is ignored */
 			h->pid = -1;
-		} else if (host_mono_ns() > until) {
+		} else if (mono_ns() > until) {
 			kill(h->pid, SIGKILL);
 			waitpid(h->pid, NULL, 0);
 			h->pid = -1;
@@ -136,4 +143,20 @@ pid_t helper_kill(struct helper *h)
 		return 0;
 	kill(pid, SIGKILL);
 	return waitpid(pid, NULL, WNOHANG) == 0 ? pid : 0;
+}
+
+bool helper_is_running(const struct helper *h)
+{
+	char path[64], text[512] = "";
+	const char *after;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	after = strrchr(text, ')');
+	return after && strncmp(after, ") R", 3) == 0;
 }
