@@ -129,6 +129,26 @@ wait $recorder
 is "SIGHUP ends files, not the recorder" $? 0
 is "all but the last one are gone" "$(ls "$to" | wc -l)" 2
 is "of ours" "$(cat "$to/s.20200101T000000Z")" "a letter"
+# In a directory where others may write, their files neither push ours out nor go to the command.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	shared=$tmp/shared
+	chmod 755 "$tmp"
+	mkdir -m 1777 "$shared"
+	cprof-record -q -a --rotate 1h -o "$shared/s" 0.5
+	ours=$(ls "$shared")
+	cp "$shared/$ours" "$tmp/one" && chmod 644 "$tmp/one"
+	head -c 3000000 /dev/zero >>"$tmp/one"
+	for name in s.20300101T000000Z .s.20300101T000001Z.part; do
+		setpriv --reuid 12345 --regid 12345 --clear-groups cp "$tmp/one" "$shared/$name"
+	done
+	cprof-record -q -a --rotate 1h --keep 2M --on-rotate 'echo "$1" >>'"$tmp/adopted" -o "$shared/s" 0.5
+	is "another user's file in a shared directory pushes none of ours out" "$(ls "$shared" | grep -cx "$ours")" 1
+	is "  and none goes to the command" "$(grep -c 20300101 "$tmp/adopted")" 0
+	is "  and both stay" "$(ls -A "$shared" | grep -c 20300101)" 2
+else
+	skip "another user's file in a shared directory" "setpriv"
+fi
+
 rm -rf "$to"; mkdir "$to"
 cprof-record -q -a --rotate 1s -o "$to" 6 &
 recorder=$!

@@ -61,6 +61,14 @@ static bool sudo_id(const char *name, unsigned int *id)
 	return true;
 }
 
+/* Returns the owner that new files get. */
+static uid_t owner_of_files(void)
+{
+	unsigned int uid, gid;
+
+	return geteuid() == 0 && sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid) ? uid : geteuid();
+}
+
 int rotate_create(int dir, const char *name, int flags, mode_t mode)
 {
 	int fd = openat(dir, name, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -74,6 +82,7 @@ int rotate_create(int dir, const char *name, int flags, mode_t mode)
 bool rotate_init(struct rotate *f, const char *pattern, struct buf *error)
 {
 	f->dir = f->fd = -1;
+	f->owner = owner_of_files();
 	f->clock = host_epoch_ns();
 	if (!file_name_init(&f->pattern, pattern, error))
 		return false;
@@ -198,6 +207,18 @@ static DIR *open_list(const struct rotate *f)
 	return d;
 }
 
+/*
+ * Returns true for a file of another owner in a directory that others may write to: it must not push our files
+ * out, or be given to the command of --on-rotate.
+ */
+static bool is_strange(const struct rotate *f, const struct stat *st)
+{
+	struct stat dir;
+
+	return st->st_uid != f->owner && fstat(f->dir, &dir) == 0 &&
+	       (dir.st_uid != geteuid() || (dir.st_mode & (S_IWGRP | S_IWOTH)));
+}
+
 /* Lists all of our named files, the oldest first. */
 static struct closed_list list_closed(const struct rotate *f)
 {
@@ -208,7 +229,7 @@ static struct closed_list list_closed(const struct rotate *f)
 
 	while (d && (e = readdir(d))) {
 		if (fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
-		    !is_ours(f, e->d_name) || !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
+		    is_strange(f, &st) || !is_ours(f, e->d_name) || !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
 			continue;
 		l.items[l.n].name = strdup(e->d_name);
 		if (!l.items[l.n].name)
@@ -327,7 +348,7 @@ static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, &st) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		if (st.st_size == 0)
 			unlinkat(f->dir, part, 0);
 		else
@@ -364,6 +385,7 @@ size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char 
 static int open_part(struct rotate *f)
 {
 	struct buf name = { 0 };
+	struct stat st;
 	int fd = -1;
 
 	errno = EINVAL;
@@ -380,6 +402,8 @@ static int open_part(struct rotate *f)
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		f->owner = st.st_uid; /* a server may have changed it */
 	buf_release(&name);
 	return fd;
 }
