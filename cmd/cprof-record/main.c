@@ -40,7 +40,8 @@ enum {
 	INTERPRETER_TIME = 250 * MILLISECOND, /* after the start of an unknown interpreter, drains are frequent */
 	REST_AFTER = SECOND,          /* time with samples of known mappings and names only */
 	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
-	STALL_MS = 1000,              /* after a signal: reports an output that accepts nothing for so long */
+	STALL_MS = 1000,              /* time until a stalled output is reported; for a pipe, after a signal */
+	FILE_MS = 10000,              /* time for a stalled file system, after a signal */
 	LARGE = 256 << 10,            /* bytes: larger blocks return to the system after a burst */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -81,42 +82,71 @@ static void take_signals(struct recorder *r)
 	}
 }
 
-/*
- * Waits until standard output, a pipe whose reader may stall, accepts data; signals are handled meanwhile.
- * One signal ends the recording, and the reader may still get all of it; a second one gives it up.
- */
-static const char *wait_for_reader(void *arg, int fd)
+static void warn_stalled(const struct recorder *r, bool file)
 {
-	struct recorder *r = arg;
-	struct pollfd fds[] = { { fd, POLLOUT, 0 }, { r->signals, POLLIN, 0 } };
+	const char *name = output_is_standard(&r->output) ? "standard output" : r->o.output;
 
-	for (bool warned = false;;) {
+	if (!file)
+		cli_warn("%s is not read: one more signal ends the wait", name);
+	else
+		cli_warn("%s: waiting until it can be %s; %s signal ends the wait", name,
+			 r->started ? "written" : "opened", r->interrupted ? "one more" : r->started ? "a second" : "a");
+}
+
+/*
+ * Waits until the output is ready: a pipe whose reader may stall, or the process that opens and writes a file
+ * on a file system that may not answer. Signals are handled meanwhile. One signal ends the recording, and all
+ * of it may still be written; a second one gives it up. A file system has FILE_MS for that.
+ */
+static const char *wait_for_output(void *arg, int fd, short events)
+{
+	static const char gave_up[] = "its file system did not answer, and a signal ended the wait";
+	struct recorder *r = arg;
+	struct pollfd fds[] = { { fd, events, 0 }, { r->signals, POLLIN, 0 } };
+	bool file = events == POLLIN, warned = false;
+	uint64_t since = host_mono_ns();
+
+	for (;;) {
 		bool before = r->interrupted;
-		int n = poll(fds, 2, before && !warned ? STALL_MS : -1);
+		int n = poll(fds, 2, (file || before) && !warned ? STALL_MS : file && before ? FILE_MS : -1);
 
 		if (n < 0 && errno != EINTR)
 			return strerror(errno);
 		if (n > 0 && fds[0].revents)
 			return NULL;
-		if (n == 0 && !r->o.quiet)
-			cli_warn("standard output is not read: one more signal ends the wait");
+		if (n == 0 && warned && host_mono_ns() - since >= FILE_MS * (uint64_t)MILLISECOND)
+			return gave_up;
+		if (n == 0 && !warned && !r->o.quiet)
+			warn_stalled(r, file);
 		warned |= n == 0;
 		if (n <= 0)
 			continue;
 		r->interrupted = false;
 		take_signals(r);
-		if (r->interrupted && before) {
+		if (r->interrupted)
+			since = host_mono_ns();
+		if (r->interrupted && (before || !r->started)) {
 			if (r->command.pid)
 				kill(r->command.pid, SIGTERM);
-			return "it was not read, and a signal ended the wait";
+			return file ? gave_up : "it was not read, and a signal ended the wait";
 		}
 		r->interrupted |= before;
 	}
 }
 
+/* Memory that runs out before anything is written has made the start fail. */
+static const char *may_replace(void *arg)
+{
+	const struct recorder *r = arg;
+
+	bool none = r->procs.failed || ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
+
+	return none ? "out of memory before anything was written" : NULL;
+}
+
 static void prepare_command(struct recorder *r)
 {
-	command_prepare(&r->command, r->o.command, &r->mask_before, r->output.fd != STDOUT_FILENO);
+	command_prepare(&r->command, r->o.command, &r->mask_before, !output_is_standard(&r->output));
 	if (options_times_command(&r->o))
 		return;
 	r->o.pids = malloc(sizeof(*r->o.pids));
@@ -509,7 +539,8 @@ static void prepare(struct recorder *r, char **argv)
 
 	keep_command_line(r, argv);
 	refusal_listen(r->o.verbose ? cli_warn : NULL);
-	output_open(&r->output, &r->o, &r->mask_before);
+	output_open(&r->output, &r->o, &r->mask_before,
+		    &(struct output_asks){ wait_for_output, may_replace, r });
 	metrics_open(r);
 	hotplug_read(r);
 	if (r->o.command)
@@ -542,14 +573,12 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "--max-cost requires the BPF engine: the rate of plain perf cannot change");
 }
 
-/* Runs only once sampling has begun: a recording that cannot start leaves an existing file as it is. */
+/* Runs only once sampling has begun. An existing file stays as it is until the first flush. */
 static void begin_output(struct recorder *r, uint64_t since)
 {
 	output_begin(&r->output);
 	r->emit.output = &r->output;
 	r->emit.w = r->output.w;
-	if (r->output.kind == OUTPUT_ONE)
-		writer_wait_by(r->emit.w, wait_for_reader, r);
 	emit_segment(&r->emit, since);
 }
 

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/hash.h"
@@ -12,13 +11,10 @@
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
 
-/* Bytes that a pipe takes without blocking when poll(2) reports it writable: a page. */
-enum { PIECE = 4096 };
-
 struct writer {
 	int fd;
-	const char *(*wait)(void *arg, int fd); /* NULL: write(2) may block */
-	void *wait_arg;
+	writer_sink *sink; /* NULL: write(2) */
+	void *sink_arg;
 	bool (*through)(void *arg, struct writer *w, const struct record *r); /* NULL: none */
 	void *through_arg;
 	bool inside; /* a call of through is running */
@@ -56,14 +52,10 @@ void writer_free(struct writer *w)
 	free(w);
 }
 
-void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg)
+void writer_write_by(struct writer *w, writer_sink *sink, void *arg)
 {
-	struct stat st;
-
-	if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode))
-		return;
-	w->wait = wait;
-	w->wait_arg = arg;
+	w->sink = sink;
+	w->sink_arg = arg;
 }
 
 void writer_through(struct writer *w, bool (*put)(void *arg, struct writer *w, const struct record *r), void *arg)
@@ -117,21 +109,19 @@ static bool refuse_record(struct writer *w, const char *why)
 static bool write_all(struct writer *w, const uint8_t *p, size_t n)
 {
 	while (n > 0) {
-		const char *why = w->wait ? w->wait(w->wait_arg, w->fd) : NULL;
-		ssize_t done;
+		const char *why = NULL;
+		ssize_t done = w->sink ? w->sink(w->sink_arg, p, n, &why) : write(w->fd, p, n);
 
-		if (why)
-			return fail_write(w, "cannot write", why);
-		done = write(w->fd, p, w->wait && n > PIECE ? PIECE : n);
-
-		if (done < 0 && errno == EINTR)
+		if (done < 0 && !why && errno == EINTR)
 			continue;
-		if (done < 0 && errno == EAGAIN) { /* another process that shares it made it non-blocking */
+		if (done < 0 && !why && errno == EAGAIN && !w->sink) {
+			/* Another process that shares it made it non-blocking. */
 			poll(&(struct pollfd){ .fd = w->fd, .events = POLLOUT }, 1, -1);
 			continue;
 		}
-		if (done < 0)
-{
+		if (done < 0 && why)
+			return fail_write(w, "cannot write", why);
+		if (done < 0) {
 			w->full = errno == ENOSPC || errno == EDQUOT;
 			return fail_write(w, "cannot write", strerror(errno));
 		}

@@ -19,6 +19,8 @@
 #ifndef CPROF_STREAM_WRITER_H
 #define CPROF_STREAM_WRITER_H
 
+#include <sys/types.h>
+
 #include "common/stream/record.h"
 
 enum { WRITER_BLOCK = 256 << 10 };
@@ -29,11 +31,11 @@ struct writer;
 struct writer *writer_new(int fd);
 void writer_free(struct writer *w);
 /*
- * For a descriptor whose reader may stall: wait(arg, fd) is called before each write of at most a page. It
- * returns NULL once fd takes bytes or has an error, or a sentence that becomes the writer's error. No effect
- * on a regular file.
+ * Passes blocks to sink(arg, bytes, n, &why) instead of write(2). It returns the bytes taken, at least
+ * one; or -1, and either sets *why to a sentence that becomes the writer's error, or errno.
  */
-void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg);
+typedef ssize_t writer_sink(void *arg, const uint8_t *bytes, size_t n, const char **why);
+void writer_write_by(struct writer *w, writer_sink *sink, void *arg);
 /* Writes one record and copies its slices. Returns false if it is refused or the writer has failed. */
 bool writer_put(struct writer *w, const struct record *r);
 /*

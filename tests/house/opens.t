@@ -28,7 +28,8 @@ cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
 cmd/cprof-record/metrics.c 2 the file that the user named
 common/foreign/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapped files
-cmd/cprof-record/output/output.c 2 the file that the user named; /dev/null
+cmd/cprof-record/output/output.c 1 /dev/null
+cmd/cprof-record/output/file_process.c 1 the file that the user named
 cmd/cprof-record/source/engine_perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/process/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
 cmd/cprof-record/process/proc_scan.c 5 texts and directories of /proc/PID, which the kernel makes

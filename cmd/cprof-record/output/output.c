@@ -2,51 +2,73 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
 
-/* Rotation is checked once a second, a moment early or late: a file may end this many ns early. */
-enum { SLACK = 50000000 };
+enum {
+	/* Rotation is checked once a second, a moment early or late: a file may end this many ns early. */
+	SLACK = 50000000,
+	/* Bytes that a pipe takes without blocking when poll(2) reports it writable: a page. */
+	PIECE = 4096,
+};
 
 static const char *name_of(const struct output *out)
 {
-	return out->fd == STDOUT_FILENO ? "standard output" : out->o->output;
+	return output_is_standard(out) ? "standard output" : out->o->output;
 }
 
-/* Leaves an existing file as it is until sampling begins: a recording that cannot start destroys no file. */
-static int open_one(const char *path, mode_t mode)
+bool output_is_standard(const struct output *out)
 {
-	int fd;
-
-	if (!path || strcmp(path, "-") == 0) {
-		cli_refuse_terminal("a capture is binary");
-		return STDOUT_FILENO;
-	}
-	host_user_begin();
-	fd = rotate_create(AT_FDCWD, path, O_WRONLY, mode);
-	if (fd < 0 && errno == EEXIST) /* also a link to a file that does not exist yet */
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
-	host_user_end();
-	if (fd < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-	return fd;
+	return out->kind == OUTPUT_ONE && (!out->o->output || strcmp(out->o->output, "-") == 0);
 }
 
-void output_open(struct output *out, const struct options *o, const sigset_t *mask)
+static const char *wait_for_process(void *arg, int sock)
+{
+	const struct output *out = arg;
+
+	return out->asks.wait(out->asks.arg, sock, POLLIN);
+}
+
+/* Leaves an existing file as it is until the first write: a recording that cannot start destroys no file. */
+static void open_one(struct output *out)
+{
+	struct buf error = { 0 };
+	struct statx st;
+	bool standard = output_is_standard(out);
+
+	out->process = (struct file_process){ .h = HELPER_NONE, .wait = wait_for_process, .arg = out };
+	if (standard)
+		cli_refuse_terminal("a capture is binary");
+	if (standard && !file_process_may_stall(STDOUT_FILENO))
+		out->fd = STDOUT_FILENO;
+	else if (!file_process_open(&out->process, standard ? NULL : out->o->output, out->o->mode, &out->fd,
+				    &error))
+		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), buf_cstr(&error));
+	if (file_process_has(&out->process)) {
+		out->replaces = !standard;
+	} else if (statx(out->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0) {
+		out->waits = !S_ISREG(st.stx_mode);
+		out->replaces = !standard && !out->waits;
+	}
+}
+
+void output_open(struct output *out, const struct options *o, const sigset_t *mask,
+		 const struct output_asks *asks)
 {
 	struct buf error = { 0 };
 
-	*out = (struct output){ .o = o, .fd = -1 };
+	*out = (struct output){ .o = o, .asks = *asks, .fd = -1 };
 	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES
 		    : o->ring_ns		    ? OUTPUT_FLIGHT_BUFFER
 						    : OUTPUT_ONE;
 	out->flight_buffer = (struct flight_buffer){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
 	if (out->kind == OUTPUT_ONE) {
-		out->fd = open_one(o->output, o->mode);
+		open_one(out);
 		return;
 	}
 	out->files = (struct rotate){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode };
@@ -117,12 +139,55 @@ static void begin_part(struct output *out, uint64_t now)
 		out->suspended = false;
 }
 
-static void begin_one(struct output *out)
+static ssize_t write_some(struct output *out, const uint8_t *bytes, size_t n, const char **why)
 {
-	struct stat st;
+	ssize_t done;
 
-	if (out->fd != STDOUT_FILENO && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(out->fd, 0) < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
+	if (file_process_has(&out->process))
+		return file_process_write(&out->process, bytes, n, why);
+	do {
+		*why = out->waits ? out->asks.wait(out->asks.arg, out->fd, POLLOUT) : NULL;
+		done = *why ? -1 : write(out->fd, bytes, out->waits && n > PIECE ? PIECE : n);
+	} while (done < 0 && !*why && errno == EAGAIN); /* somebody else made it non-blocking */
+	return done;
+}
+
+static bool truncate_file(struct output *out, const char **why)
+{
+	if (file_process_has(&out->process))
+		return file_process_truncate(&out->process, why);
+	return ftruncate(out->fd, 0) == 0;
+}
+
+/* Ends the program if the file cannot be replaced; only an error of the file itself leaves it truncated. */
+static void replace_file(struct output *out)
+{
+	const char *why = out->first.failed ? strerror(ENOMEM) : out->asks.replace(out->asks.arg);
+	bool good = !why && truncate_file(out, &why);
+	ssize_t done = 0;
+
+	for (size_t at = 0; good && at < out->first.n; at += done > 0 ? (size_t)done : 0) {
+		done = write_some(out, out->first.p + at, out->first.n - at, &why);
+		good = done >= 0 || (!why && errno == EINTR);
+	}
+	if (!good)
+		cli_die(STATUS_SYSTEM, "%s: cannot write: %s", name_of(out), why ? why : strerror(errno));
+	out->replaces = false;
+	buf_release(&out->first);
+}
+
+/* Keeps the blocks before the first flush: memory or anything else may still make the start fail. */
+static ssize_t write_block(void *arg, const uint8_t *bytes, size_t n, const char **why)
+{
+	struct output *out = arg;
+
+	if (!out->replaces)
+		return write_some(out, bytes, n, why);
+	buf_bytes(&out->first, bytes, n);
+	if (!out->first.failed)
+		return (ssize_t)n;
+	errno = ENOMEM;
+	return -1;
 }
 
 static void begin_files(struct output *out)
@@ -143,11 +208,11 @@ static void begin_files(struct output *out)
 
 void output_begin(struct output *out)
 {
-	if (out->kind == OUTPUT_ONE)
-		begin_one(out);
-	else
+	if (out->kind != OUTPUT_ONE)
 		begin_files(out);
 	new_writer(out);
+	if (out->kind == OUTPUT_ONE)
+		writer_write_by(out->w, write_block, out);
 }
 
 static void check_writer(const struct output *out)
@@ -173,6 +238,8 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	writer_flush(out->w);
 	if (out->kind == OUTPUT_ONE) {
 		check_writer(out);
+		if (out->replaces)
+			replace_file(out);
 		return OUTPUT_STAYS;
 	}
 	if (out->suspended)
@@ -283,13 +350,25 @@ void output_next(struct output *out, uint64_t now)
 	new_writer(out);
 }
 
+static void close_one(struct output *out)
+{
+	const char *why = NULL;
+	bool good;
+
+	if (file_process_has(&out->process))
+		good = file_process_close(&out->process, &why);
+	else
+		good = close(out->fd) == 0;
+	if (!good)
+		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), why ? why : strerror(errno));
+}
+
 void output_close(struct output *out)
 {
 	if (out->kind == OUTPUT_ONE) {
 		if (!writer_finish(out->w))
 			check_writer(out);
-		if (close(out->fd) != 0)
-			cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
+		close_one(out);
 		out->before = writer_bytes(out->w);
 	} else {
 		if (out->kind == OUTPUT_FILES)

@@ -4,7 +4,7 @@
  *
  *	struct output out;
  *
- *	output_open(&out, &options, &mask);	// ends the program on failure
+ *	output_open(&out, &options, &mask, &asks);	// ends the program on failure
  *	output_begin(&out);			// sampling begins now: write to out.w
  *	...
  *	switch (output_flush(&out, now)) {
@@ -22,6 +22,7 @@
 #ifndef CPROF_RECORD_OUTPUT_OUTPUT_H
 #define CPROF_RECORD_OUTPUT_OUTPUT_H
 
+#include "cmd/cprof-record/output/file_process.h"
 #include "cmd/cprof-record/output/rotate.h"
 #include "cmd/cprof-record/output/hooks.h"
 #include "cmd/cprof-record/config/options.h"
@@ -31,9 +32,23 @@
 enum output_kind { OUTPUT_ONE, OUTPUT_FILES, OUTPUT_FLIGHT_BUFFER };
 enum output_state { OUTPUT_STAYS, OUTPUT_DUE, OUTPUT_LOST };
 
+/* Questions to the recorder. Each returns NULL, or a sentence that ends the recording. */
+struct output_asks {
+	/* Waits until the descriptor of an output that may stall is ready. Signals may end the wait. */
+	const char *(*wait)(void *arg, int fd, short events);
+	/* May an existing file be replaced now? */
+	const char *(*replace)(void *arg);
+	void *arg;
+};
+
 struct output {
 	const struct options *o;
-	int fd;
+	struct output_asks asks;
+	int fd;           /* -1: process writes the file */
+	struct file_process process;
+	bool waits;       /* its reader may stall */
+	bool replaces;    /* the file is still as it was: all blocks are in first */
+	struct buf first; /* blocks before the first flush */
 	struct writer *w; /* valid until output_next */
 	enum output_kind kind;
 	bool suspended;   /* all data is discarded until there is room again */
@@ -53,8 +68,9 @@ struct output {
 };
 
 /* o and mask (for the commands of --on-rotate) must stay valid until output_release. */
-void output_open(struct output *out, const struct options *o, const sigset_t *mask);
-/* Truncates an existing file. */
+void output_open(struct output *out, const struct options *o, const sigset_t *mask,
+		 const struct output_asks *asks);
+/* An existing file stays as it is until the first flush, usually a second later. */
 void output_begin(struct output *out);
 /* Flushes the writer, and returns whether the file stays, is due to end, or has lost data. */
 enum output_state output_flush(struct output *out, uint64_t now);
@@ -63,6 +79,7 @@ void output_next(struct output *out, uint64_t now);
 /* Writes pending data. Commands of --on-rotate may still run, or wait to run. */
 void output_close(struct output *out);
 void output_release(struct output *out);
+bool output_is_standard(const struct output *out);
 /* Returns the bytes written to all files. */
 uint64_t output_bytes(const struct output *out);
 
