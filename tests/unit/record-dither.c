@@ -1,11 +1,13 @@
 /*
  * Simulates a kernel timer's ticks on one CPU, with the periods that cmd/cprof-record/source/dither.c chooses.
  *
- *	record-dither HERTZ SECONDS [fixed]
+ *	record-dither HERTZ SECONDS [fixed | NS]
  *
  * Prints one line: ticks, the sum of their weights and the time from the first tick's period to the last
  * tick, ns; the shortest and the longest period of the timer, ns; the number of ticks with a weight of their
- * own; the number of changes of the period.
+ * own; the number of changes of the period. With NS, also for programs that spend the first half of each NS in
+ * one function, and the other half in another, in all phases: the largest error of the first one's share, per
+ * mille.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +16,28 @@
 
 #include "cmd/cprof-record/source/dither.h"
 
-enum { SECOND = 1000000000, LOOK = 250000000 };
+enum { SECOND = 1000000000, LOOK = 250000000, PHASES = 50 };
+
+/* Weight of the samples in the first half of its period, for a program of each phase. */
+static uint64_t first[PHASES];
+
+static void sample_programs(uint64_t period, uint64_t now, uint64_t weight)
+{
+	for (unsigned int i = 0; period && i < PHASES; i++)
+		first[i] += (now + period * i / PHASES) % period < period / 2 ? weight : 0;
+}
+
+static uint64_t largest_error(uint64_t sum)
+{
+	uint64_t largest = 0;
+
+	for (unsigned int i = 0; i < PHASES; i++) {
+		uint64_t share = first[i] * 1000 / sum, error = share > 500 ? share - 500 : 500 - share;
+
+		largest = error > largest ? error : largest;
+	}
+	return largest;
+}
 
 int main(int argc, char **argv)
 {
@@ -22,7 +45,10 @@ int main(int argc, char **argv)
 	uint64_t ticks = 0, sum = 0, own = 0, shortest = UINT64_MAX, longest = 0, changes = 0, start = now;
 	struct dither d;
 
-	if (!hertz || !dither_init(&d, 2, SECOND / hertz, argc == 3))
+	bool fixed = argc == 4 && strcmp(argv[3], "fixed") == 0;
+	uint64_t program = argc == 4 ? strtoull(argv[3], NULL, 10) : 0; /* its period */
+
+	if (!hertz || !dither_init(&d, 2, SECOND / hertz, !fixed))
 		return 2;
 	end = now + strtoull(argv[2], NULL, 10) * SECOND;
 	period = dither_choose(&d, 1);
@@ -36,6 +62,7 @@ int main(int argc, char **argv)
 			ticks++;
 			own += weight != 0;
 			sum += weight ? weight : SECOND / hertz;
+			sample_programs(program, now, weight ? weight : SECOND / hertz);
 			last = now;
 			next = now + period;
 			shortest = period < shortest ? period : shortest;
@@ -51,7 +78,8 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("ticks=%" PRIu64 " sum=%" PRIu64 " time=%" PRIu64 " shortest=%" PRIu64 " longest=%" PRIu64 " own=%" PRIu64
-	       " changes=%" PRIu64 "\n", ticks, sum, last - start, shortest, longest, own, changes);
+	       " changes=%" PRIu64 " error=%" PRIu64 "\n", ticks, sum, last - start, shortest, longest, own, changes,
+	       largest_error(sum));
 	dither_release(&d);
 	return 0;
 }
