@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define LEAST 0.02 /* a smaller change hardly moves the ticks across a program's own period in an epoch */
+#define LEAST 0.04 /* a smaller change hardly moves the ticks across the period of a program in step */
 #define MOST 0.10
 
 enum { EPOCH = 500000000, EPOCH_TICKS = 20 };
