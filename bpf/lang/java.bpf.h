@@ -29,6 +29,12 @@ static __always_inline int java_is_known(WALK_ENV env, __u64 address)
 	return c && java_holds(java_slot(c, address), c->j.p.generation, address);
 }
 
+/* Notes that the current frame runs a method, for the frame that comes next. */
+static __always_inline void java_note_inner(struct java_cpu *c, const struct scratch *s)
+{
+	c->inner = s ? resumed_frame(s) + 1 : 0;
+}
+
 /* Marks the current frame. */
 static __always_inline void java_mark(__u32 function, __u32 code, __u32 at)
 {
@@ -66,6 +72,7 @@ WALK_FN int java_quick(WALK_ENV env)
 	    !java_is_within(pair[1], c->j.p.interpreter, c->j.p.interpreter_end))
 		return JAVA_NEXT;
 	java_mark(k->function, k->code, 0);
+	java_note_inner(c, my_scratch());
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = cfa;
 	w->regs[UNWIND_RBP] = pair[0];
@@ -204,16 +211,19 @@ WALK_FN int java_stub_name(WALK_ENV env, __u64 object, __u64 sign)
 	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
-/* Reads the methods at a place in compiled code, and sends them. */
+/* Reads the methods at a place in compiled code, and sends them. near: see java_debug. */
 static __always_inline void java_note_code(WALK_ENV env, struct java_cpu *c, const struct java_layout *y,
-					   __u32 exact)
+					   __u32 near)
 {
+	c->broken = !c->j.pc; /* unknown in a deoptimized frame */
 	if (c->j.pc && c->j.kind == JAVA_COMPILED)
-		java_debug(env, exact);
-	if (!c->scope) /* inlined methods are unknown, but not the method itself */
-		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD), 0);
+		java_debug(env, near);
+	if (c->broken) /* which methods are inlined is unknown: a level of its own */
+		java_level(env, 0, 0);
 	for (int i = 0; i < JAVA_LEVELS && c->scope; i++)
 		java_level(env, 0, 0);
+	if (c->broken || !c->levels)
+		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD), 0);
 	c->code = java_send(env, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id));
 }
 
@@ -263,11 +273,16 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 	struct lang_walk *l = lang_walk_state();
 	struct walk *w = walk_state(env);
 	struct java_cpu *c = java_cpu();
+	struct scratch *s = my_scratch();
+	__u32 near;
 
-	if (!l || !c || !y || !w)
+	if (!l || !c || !y || !w || !s)
 		return 0;
-	c->levels = c->state = c->scope = c->function = c->code = 0;
+	c->levels = c->state = c->scope = c->function = c->code = c->broken = 0;
+	near = w->exact || c->inner != resumed_frame(s);
+	c->inner = 0;
 	if (c->j.kind == JAVA_INTERPRETED && c->j.method) {
+		java_note_inner(c, s);
 		java_note_method(env, c);
 		return 0;
 	}
@@ -275,7 +290,8 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 		return 0;
 	if (c->j.kind == JAVA_COMPILED || c->j.kind == JAVA_WRAPPER) {
 		if (!java_has_sent(c, l, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id)))
-			java_note_code(env, c, y, w->exact);
+			java_note_code(env, c, y, near);
+		java_note_inner(c, s);
 		if (!w->exact && !c->state && c->code && c->j.pc == w->regs[UNWIND_RIP])
 			java_remember(c, c->j.pc);
 	} else {
@@ -297,7 +313,7 @@ static __always_inline void java_walk(struct lang_walk *l, struct scratch *s)
 
 	if (!c)
 		return;
-	c->j.span = 0;
+	c->j.span = c->inner = 0;
 	if (p) {
 		c->j.p = *p;
 		java_begin(&c->j);

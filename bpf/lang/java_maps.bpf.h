@@ -59,6 +59,9 @@ struct java_cpu {
 	__u32 function, code; /* ids: what the current frame is, its outermost method */
 	__u32 levels;	      /* methods in the record */
 	__u32 state;	      /* enum lang_state of a level that could not be read, or 0 */
+	__u32 broken;	      /* the chain of scopes has no beginning, or no end */
+	__u32 inner;	      /* 1 + index of the frame that was walked last if it runs a method */
+	__u32 pad;
 	unsigned char numbers[JAVA_NUMBERS + 8];
 	struct java_record record;
 	__u32 method; /* id of the method that java_recall_method has found, or 0 */

@@ -166,6 +166,7 @@ WALK_FN int java_level(WALK_ENV env, __u64 method, __u32 has_read)
 		return 0;
 	if (c->scope) {
 		method = java_scope(env, c);
+		c->broken = !method;
 		if (!method)
 			c->scope = 0;
 	}
@@ -175,7 +176,7 @@ WALK_FN int java_level(WALK_ENV env, __u64 method, __u32 has_read)
 		c->state = -id;
 	c->function = id > 0 ? id : 0;
 	c->record.places[n].function = c->function;
-	c->record.places[n].position = c->j.bci;
+	c->record.places[n].position = id > 0 ? c->j.bci : c->state;
 	c->levels = n + 1;
 	return c->scope != 0;
 }
@@ -202,8 +203,13 @@ WALK_FN __u32 java_find_pc(WALK_ENV env, __u64 from, __u32 n, __s64 offset)
 	return first;
 }
 
-/* Finds the innermost scope of the place j->pc in the code that was found last: sets c->scope, 0 if none. */
-WALK_FN int java_debug(WALK_ENV env, __u32 exact)
+/*
+ * Finds the innermost scope of the place j->pc in the code that was found last: sets c->scope, 0 if none.
+ * Calls of methods have a description exactly at their return address. Without it the walk or a read has
+ * failed: sets c->broken. near: the next one above will do, as for HotSpot's own samples. Interrupted code
+ * needs this, and calls of leaf functions of the runtime, which have no description.
+ */
+WALK_FN int java_debug(WALK_ENV env, __u32 near)
 {
 	const struct java_layout *y = java_layout(env);
 	struct java_cpu *c = java_cpu();
@@ -214,6 +220,7 @@ WALK_FN int java_debug(WALK_ENV env, __u32 exact)
 	if (!c || !y)
 		return 0;
 	c->scope = 0;
+	c->broken = !near;
 	base = y->at[JAVA_DEBUG] == JAVA_DEBUG_IMMUTABLE ? java_blob64(&c->j, y, JAVA_NM_IMMUTABLE)
 							 : c->j.blob;
 	pcs = base + java_blob32(&c->j, y, JAVA_NM_PCS);
@@ -237,9 +244,10 @@ WALK_FN int java_debug(WALK_ENV env, __u32 exact)
 	if (at >= n ||
 	    bpf_probe_read_user(desc, sizeof(desc), (const void *)(pcs + JAVA_PC_DESC * (__u64)at)))
 		return 0;
-	/* A call has a description exactly at its return address. */
-	if (exact || desc[0] == (__u32)offset)
+	if (near || desc[0] == (__u32)offset) {
 		c->scope = desc[1];
+		c->broken = 0;
+	}
 	return 0;
 }
 

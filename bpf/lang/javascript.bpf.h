@@ -28,6 +28,14 @@ static __always_inline __u64 js_slot(const struct window *w, __u32 at, __u32 bel
 	return *(const __u64 *)(w->bytes + ((at + JS_FRAME_BELOW - below) & (WINDOW - 1)));
 }
 
+/* Returns flags of code without a function, by the type of its frame, which it has in place of a context. */
+static __always_inline __u32 js_special(const struct lang_image *im, __u64 context)
+{
+	if (context == 2 * (__u64)im->at[JS_MARKER_WASM])
+		return JS_WASM;
+	return context == 2 * (__u64)im->at[JS_MARKER_REGEXP] ? JS_REGEXP : 0;
+}
+
 /* Notes the frame at fp if it can be one of a function. key: as in struct lang_mark, with flags. */
 static __always_inline void js_note_frame(WALK_ENV env, struct scratch *s, const struct lang_image *im, __u64 fp,
 					  __u64 pc, __u32 key, __u32 flags)
@@ -35,12 +43,16 @@ static __always_inline void js_note_frame(WALK_ENV env, struct scratch *s, const
 	struct js_state *js = js_state();
 	int at = walk_at(env, fp - JS_FRAME_BELOW, JS_FRAME_READ);
 	struct js_note *note;
+	__u64 context;
 
 	if (!js || at < 0 || at > WINDOW - JS_FRAME_READ || js->n >= JS_NOTES)
 		return;
 	note = &js->notes[lang_mask(js->n, JS_NOTES - 1)];
 	note->function = js_slot(&s->window, at, im->at[JS_FRAME_FUNCTION]);
-	if (!js_is_pointer(js_slot(&s->window, at, im->at[JS_FRAME_CONTEXT])) || !js_is_pointer(note->function))
+	context = js_slot(&s->window, at, im->at[JS_FRAME_CONTEXT]);
+	if (context && (flags & JS_IN_MEMORY))
+		flags |= js_special(im, context);
+	if (!(flags & (JS_WASM | JS_REGEXP)) && (!js_is_pointer(context) || !js_is_pointer(note->function)))
 		return;
 	note->array = js_slot(&s->window, at, im->at[JS_FRAME_BYTECODE]);
 	note->offset = js_slot(&s->window, at, im->at[JS_FRAME_OFFSET]);
@@ -238,6 +250,10 @@ WALK_FN int javascript_mark(__u32 unused)
 	note = &js->notes[lang_mask(js->marked++, JS_NOTES - 1)];
 	by_fp = note->flags & JS_BY_FP ? LANG_MARK_FP : 0;
 	key = note->key;
+	if (note->flags & (JS_WASM | JS_REGEXP)) {
+		id = js_describe_special(note->flags & JS_WASM);
+		return id <= 0 || lang_mark_frame(l, key, id, 0, LANG_MARK_AT | LANG_MARK_STAYS | by_fp);
+	}
 	id = note->flags & JS_NO_FRAME && note->array ? js_shared(note->array, 0) : js_function_of(l, im, note->function);
 	if (id == 0 || (id == -LANG_STATE_UNREADABLE && by_fp))
 		return 1;

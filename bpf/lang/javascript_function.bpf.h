@@ -27,6 +27,8 @@ enum {
 	JS_EXACT = 2,
 	JS_BY_FP = 4, /* key is a frame pointer; the pc may be wrong */
 	JS_NO_FRAME = 8, /* function is a register, and array a SharedFunctionInfo or 0 */
+	JS_WASM = 16,	 /* code of WebAssembly, which has no function of JavaScript */
+	JS_REGEXP = 32,	 /* code of a regular expression */
 };
 
 /* Numbers of common/stream/record.h: FUNCTION_INFERRED; enum lang_tier. */
@@ -393,6 +395,33 @@ WALK_FN int js_describe(__u64 sign, __u64 map)
 		return js_remember_nameless(l, js->address, sign);
 	type = lang_send_function(l, LANG_JAVASCRIPT, js->address, sign);
 	return type ? (int)type : -LANG_STATE_OVER_BUDGET;
+}
+
+/* Returns the id of the name of code without a function: of WebAssembly, or of a regular expression. */
+WALK_FN int js_describe_special(__u32 wasm)
+{
+	struct lang_walk *l = lang_walk_state();
+	__u64 object = 1 + !!wasm; /* no address */
+	__u32 id;
+
+	if (!l)
+		return 0;
+	id = lang_find_id(l, LANG_JAVASCRIPT, object, 1);
+	if (id)
+		return id;
+	if (!lang_begin_function(l, LANG_JAVASCRIPT))
+		return -LANG_STATE_OVER_BUDGET;
+	l->out.start = l->out.end = l->out.script = l->out.units = 0;
+	l->out.text = 0;
+	l->out.width = 0;
+	l->out.flags = LANG_FLAG_BUILTIN;
+	if (wasm)
+		__builtin_memcpy(l->out.name, "(wasm)\0", 8);
+	else
+		__builtin_memcpy(l->out.name, "(regexp)", 8);
+	l->out.name_n = wasm ? 6 : 8;
+	id = lang_send_function(l, LANG_JAVASCRIPT, object, 1);
+	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
 /*

@@ -42,9 +42,11 @@ class Known {
 		}
 	}
 
+	static int bottom() { return spin(1); }
+
 	static int descend(int depth) {
 		if (depth == 0)
-			return spin(1);
+			return bottom();
 		return descend(depth - 1)
 			+ 1;
 	}

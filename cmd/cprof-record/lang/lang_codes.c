@@ -75,7 +75,7 @@ void lang_codes_take(struct lang_codes *cs, const struct lang_code *code)
 	idmap_set(&cs->by_id, code->id, at);
 }
 
-/* The code of one place: struct lang_place, innermost first. */
+/* The code of one place: struct lang_place, innermost first. One without a function has a state. */
 static int place_levels(const struct code *c, struct lang_level levels[static LANG_LEVELS])
 {
 	size_t n = c->bytes.n / sizeof(struct lang_place);
@@ -85,7 +85,7 @@ static int place_levels(const struct code *c, struct lang_level levels[static LA
 		n = LANG_LEVELS;
 	for (size_t i = 0; i < n; i++) {
 		memcpy(&place, c->bytes.p + i * sizeof(place), sizeof(place));
-		levels[i] = (struct lang_level){ place.function, place.position };
+		levels[i] = (struct lang_level){ place.function ? place.function : LEVEL_STATE, place.position };
 	}
 	return (int)n;
 }

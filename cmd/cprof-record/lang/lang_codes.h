@@ -21,9 +21,10 @@ enum { LANG_LEVELS = 32 }; /* most functions of one place in code; outer ones ar
 
 /* A function that runs at a place. All but the last one of a place are inlined. */
 struct lang_level {
-	uint32_t function; /* id of the programs; 0: the code's own */
-	uint32_t position; /* in the function, as the language has it */
+	uint32_t function; /* id of the programs; 0: the code's own; or LEVEL_STATE */
+	uint32_t position; /* in the function, as the language has it; LEVEL_STATE: an enum lang_state */
 };
+#define LEVEL_STATE UINT32_MAX
 
 struct code {
 	uint32_t language, tier;

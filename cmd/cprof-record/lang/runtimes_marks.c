@@ -61,6 +61,10 @@ static uint64_t state_entry(uint32_t language, uint32_t state)
 static void put_function(struct marking *m, uint32_t language, uint32_t function, uint32_t position,
 			 uint32_t tier, bool inlined)
 {
+	if (function == LEVEL_STATE) {
+		put_entry(m, state_entry(language, position < LANG_STATES ? position : LANG_UNREADABLE));
+		return;
+	}
 	if (!script_functions_has(&m->r->functions, function)) {
 		put_entry(m, state_entry(language, LANG_LOST));
 		return;
