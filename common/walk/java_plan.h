@@ -17,8 +17,12 @@ static WALK_INLINE void java_add(struct java_walk *j, __u64 cfa, __u32 how)
 	j->spots[n].how = how;
 }
 
-/* Does a compiled method return here, with its frame gone? By the bytes from pc on. */
-static WALK_INLINE int java_is_return(__u64 bytes)
+/*
+ * Does a compiled method return here, with its frame gone? By the bytes before pc and from pc on. Loops poll
+ * by the same instructions as returns, and allocations store r10 in the thread, too. So whole sequences are
+ * compared: otherwise an old return address in the frame may count.
+ */
+static WALK_INLINE int java_is_return(__u64 before, __u64 bytes, __u64 more)
 {
 	__u64 three = bytes & 0x3fffff, far = bytes & 0xff00000000ffff;
 
@@ -26,10 +30,14 @@ static WALK_INLINE int java_is_return(__u64 bytes)
 	       three == 0x273b49 ||	     /* cmp d(%r15),%rsp; ja; ret: from 17 on */
 	       far == 0xc300000000870f ||    /* ja; ret */
 	       (__u32)bytes == 0xc3028541 || /* test %eax,(%r10); ret: 11 */
-	       three == 0x178b4d ||	     /* mov d(%r15),%r10, before it */
-	       far == 0xc3000000000585 ||    /* test %eax,d(%rip); ret: 8 */
-	       three == 0x158d4c ||
-	       three == 0x17894d; /* lea d(%rip),%r10; mov %r10,d(%r15): slow path of 17's */
+	       /* mov d(%r15),%r10 before it, with d of 8 or of 32 bits */
+	       (bytes & 0xffffffff00ffffff) == 0xc302854100578b4d ||
+	       ((bytes & 0xff00000000ffffff) == 0x4100000000978b4d && (more & 0xffffff) == 0xc30285) ||
+	       far == 0xc3000000000585 || /* test %eax,d(%rip); ret: 8 */
+	       /* slow path of 17's: lea d(%rip),%r10; mov %r10,d(%r15); jmp */
+	       ((bytes & 0xff00000000ffffff) == 0x4d00000000158d4c && (more & 0x3fff) == 0x1789) ||
+	       (three == 0x17894d && (before >> 8 & 0xffffff) == 0x158d4c) ||
+	       ((bytes & 0xff) == 0xe9 && (before >> 8 & 0xffffff) == 0x97894d);
 }
 
 static WALK_INLINE int java_is_sub_rsp(__u64 bytes)
@@ -51,23 +59,25 @@ WALK_FN int java_plan_leaf(WALK_ENV env, __u64 pc)
 {
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, code[2] = { 0, 0 };
+	__u64 sp, code[3] = { 0, 0, 0 };
 	int early;
 
 	if (!j || !w)
 		return 0;
 	sp = w->regs[UNWIND_RSP];
 	early = pc - j->begin < j->complete;
-	java_copy(env, code, sizeof(code), 16, pc - 8);
+	java_copy(env, code, sizeof(code), 32, pc - 8);
 	j->pc = pc;
 	if (early && java_is_pushed(code[0], code[1]))
 		java_add(j, sp + 16, JAVA_BP_SAVED);
 	else if (early && (code[1] & 0xff3fffff) == 0x242c8948) /* mov %rbp,d(%rsp) */
 		java_add(j, sp + j->frame_size, 0);
-	else if (early || java_is_return(code[1]) || (code[0] >> 56 == 0x5d && (code[1] & 0xff) == 0xe9))
+	else if (early || java_is_return(code[0], code[1], code[2]) ||
+		 (code[0] >> 56 == 0x5d && (code[1] & 0xff) == 0xe9))
 		java_add(j, sp + 8, 0);
 	else if ((code[1] & 0xff) == 0x5d && /* pop %rbp, and ret or jmp to a stub */
-		 (java_is_return(code[1] >> 8) || (code[1] >> 8 & 0xff) == 0xe9))
+		 ((code[1] >> 8 & 0xff) == 0xe9 ||
+		  java_is_return(0, code[1] >> 8 | code[2] << 56, code[2] >> 8)))
 		java_add(j, sp + 16, JAVA_BP_SAVED);
 	java_add(j, sp + j->frame_size, JAVA_BP_SAVED);
 	j->scan = sp + 8 + (early ? 0 : j->frame_size);
