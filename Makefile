@@ -443,6 +443,7 @@ check-languages: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/programs-vm
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/perf-maps
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/lang/torture
 
 .PHONY: check-languages
 
@@ -469,7 +470,8 @@ SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload co
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
 	$(addprefix tests/arm64/,check root) tests/house/awks \
 	$(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) \
-	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch programs record) tests/lib/interpreters \
+	$(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch programs record torture) \
+	tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:

@@ -28,8 +28,9 @@ judge() {
 }
 count() { sed -n "s/^$2 //p" "$tmp/$1.judged"; }
 
-record all 499 -Dsun.reflect.inflationThreshold=2147483647 -Djdk.reflect.useNativeAccessorOnly=true Known 3000
-judge all
+record all 499 -XX:CompileCommand=dontinline,Known.bottom -Dsun.reflect.inflationThreshold=2147483647 \
+	-Djdk.reflect.useNativeAccessorOnly=true Known 3000
+judge all -r Known.bottom/Known.descend=61
 ok "there are pairs of caller and callee ($(count all pairs))" [ "$(count all pairs)" -ge 300 ]
 ok "  of which at most 0.05 % contradict the bytecode ($(count all bad))" \
 	[ $(($(count all bad) * 2000)) -le "$(count all pairs)" ]
@@ -46,7 +47,7 @@ start='(_*clone3*;start_thread|start_thread|\[libc[^;]*);.*;JavaCalls::call_virt
 like "a thread begins in native code and in Thread.run" "$(grep -m 1 '^recursion;.*descend' "$f")" \
 	"^recursion;$start;.*;java\.lang\.Thread\.run;.*Known\.repeat;"
 # A sample between the instructions that set up a frame can have it twice.
-grep '^recursion;.*descend;Known.spin ' "$f" |
+grep '^recursion;.*descend;Known.bottom;Known.spin ' "$f" |
 	awk '{ n = gsub(/Known.descend;/, ""); s[n] += $NF } END { for (n in s) print n, s[n] }' >"$tmp/depths"
 ok "recursion has each of its frames ($(tr '\n' ',' <"$tmp/depths"))" \
 	awk '{ all += $2; if ($1 == 61) right = $2 } END { exit !(right && right >= 0.95 * all) }' "$tmp/depths"

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Judges the Java frames of a capture by the bytecode of their classes.
 
-    cprof-dump FILE | java-pairs.py [-f SECONDS] [-o PATTERN] [-w] JAVAP [-cp CLASSPATH]
+    cprof-dump FILE | java-pairs.py [-f SECONDS] [-o PATTERN] [-r BOTTOM/METHOD=N] [-w] JAVAP [-cp CLASSPATH]
 
 A frame's line must have an instruction that calls the next frame's method. Prints counts, one a line:
 stacks (with Java frames), whole (complete), frames, named (of 1,000 frames), pairs, bad, unknown (no bytecode
 to judge by); then each kind of bad pair.
 
--f: leaves out the first seconds. -o: judges only callers in classes of this name. -w: wrong on purpose, each
-line is taken for the next one.
+-f: leaves out the first seconds, and more if the JVM was not known. -o: judges only callers in classes of
+this name. -r: prints recursions, the stacks with a frame of BOTTOM, and odd, those of them that have not N frames
+of METHOD. The compilers must not put BOTTOM into METHOD: the place of an instruction is that of the next poll
+or call in its code, which may be one that only the innermost call gets to. -w: wrong on purpose, each line is
+taken for the next one.
 """
 import argparse
 import collections
@@ -32,9 +35,11 @@ def calls_of(javap, classes):
     """(class, method) to {line: called methods}, and the set of classes that were found."""
     calls, found = collections.defaultdict(lambda: collections.defaultdict(set)), set()
     for i in range(0, len(classes), 100):
-        text = subprocess.run(javap + ["-c", "-l", "-p"] + classes[i:i + 100], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True).stdout
-        take_class(text, calls, found)
+        done = subprocess.run(javap + ["-c", "-l", "-p"] + classes[i:i + 100], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+        if done.returncode not in (0, 1):  # 1: a class was not found. Otherwise the text may be cut
+            sys.exit("%s ended with %d" % (javap[0], done.returncode))
+        take_class(done.stdout, calls, found)
     return calls, found
 
 
@@ -74,10 +79,24 @@ def take_class(text, calls, found):
     close()
 
 
+def start_of(samples, frames, nodes, least):
+    """The time from which on samples count: when no frame is unknown for lack of time any more."""
+    unknown = {n for n in nodes for f in [frames.get(nodes[n]["frame"])] if f and f["state"] == "not-yet"}
+    begin, last = min((int(s["time"]) for s in samples), default=0) + least, 0
+    for s in samples:
+        at = s["user"]
+        while at in nodes and at not in unknown:
+            at = nodes[at]["parent"]
+        if at in unknown:
+            last = int(s["time"])
+    return max(begin, last + 5e8 if last else 0)
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-f", type=float, default=0)
     options.add_argument("-o", default="")
+    options.add_argument("-r", default="/=0")
     options.add_argument("-w", action="store_true")
     options.add_argument("javap", nargs=argparse.REMAINDER)
     o = options.parse_args()
@@ -85,7 +104,8 @@ def main():
     functions = {f["id"]: f["name"].replace("/", ".") for f in r["function"]}
     frames = {f["id"]: f for f in r["lang-frame"] if f["language"] == "java"}
     nodes = {n["id"]: n for n in r["node"]}
-    first = min((int(s["time"]) for s in r["sample"]), default=0) + o.f * 1e9
+    first = start_of(r["sample"], frames, nodes, o.f * 1e9)
+    bottom, recursive, depth = re.split("[/=]", o.r)
     stacks = collections.Counter(s["user"] for s in r["sample"] if int(s["time"]) >= first)
     count, pairs = collections.Counter(), collections.Counter()
     for user, n in stacks.items():
@@ -94,6 +114,10 @@ def main():
             stack.append(frames.get(nodes[at]["frame"]))
             at = nodes[at]["parent"]
         java = [f for f in stack if f]
+        names = [functions.get(f["function"], "") for f in java]
+        if bottom in names:
+            count["recursions"] += n
+            count["odd"] += n * (names.count(recursive) != int(depth))
         if not java:
             continue
         count["stacks"] += n
@@ -121,7 +145,7 @@ def main():
             count["bad"] += n
             bad.append((n, caller, line, callee, *tiers, sorted(called)))
     count["named"] = 1000 - 1000 * count["nameless"] // max(count["frames"], 1)
-    for name in ("stacks", "whole", "frames", "named", "pairs", "bad", "unknown"):
+    for name in ("stacks", "whole", "frames", "named", "pairs", "bad", "unknown", "recursions", "odd"):
         print(name, count[name])
     for b in sorted(bad, key=lambda b: -b[0]):
         print("#", *b)
