@@ -125,6 +125,8 @@ struct lang_mark {
 #define LANG_MARK_AT ((1u << 28) - 1)
 /* The machine frame at this rbp, of a stack that user space finishes. */
 #define LANG_MARK_FP (1u << 31)
+/* The machine frame stays, because its own name may say more. */
+#define LANG_MARK_STAYS (1u << 30)
 
 /*
  * The coding of a text that was read from an interpreter. Pieces: each begins with 16 bits, its bytes and

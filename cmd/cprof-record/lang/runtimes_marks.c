@@ -97,7 +97,7 @@ static bool put_mark(struct marking *m, uint32_t language, const struct lang_mar
 			     : language == LANG_JAVA ? LANG_TIER_INTERPRETED
 						     : LANG_TIER_NONE,
 			     false);
-	return false;
+	return (mark->at & LANG_MARK_STAYS) != 0;
 }
 
 /* Says at the innermost frame in code of the runtime why no frame has a function. */
