@@ -47,9 +47,9 @@ measure() {
 	echo "$1 $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$recorder/status) $("$maps" of $recorder)" >>"$tmp/measured"
 }
 began=$(date +%s)
-# At least 20 times, however busy the machine is
+# At least 12 times, however busy the machine is
 times=0
-while at=$(($(date +%s) - began)) && { [ $at -lt "$SOAK_SECONDS" ] || [ $times -lt 20 ]; }; do
+while at=$(($(date +%s) - began)) && { [ $at -lt "$SOAK_SECONDS" ] || [ $times -lt 12 ]; }; do
 	measure $at
 	times=$((times + 1))
 	sleep 0.5
