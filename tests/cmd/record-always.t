@@ -10,7 +10,8 @@ to=$tmp/to
 mkdir "$to"
 # Sanitizers must be the first preloaded library.
 step=
-if ! sanitized && ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl 2>/dev/null; then
+if ! sanitized && ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC \
+	-o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl 2>/dev/null; then
 	step=$tmp/clockstep.so
 fi
 

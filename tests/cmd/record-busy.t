@@ -37,7 +37,8 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	"$burn" threads 600 >/dev/null & pids="$pids $!"
 done
 if sanitized; then
-	skip "a cold compiler beside twenty that burn" "a sanitized worker exceeds its 20 s for the compiler's table"
+	skip "a cold compiler beside twenty that burn" \
+		"a sanitized worker exceeds its 20 s for the compiler's table"
 elif command -v clang >/dev/null; then
 	i=0
 	while [ $((i += 1)) -le 120 ]; do

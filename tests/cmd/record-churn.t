@@ -69,7 +69,10 @@ wait
 
 diag "$(cat "$tmp/err")"
 # quarter N COLUMN: prints the greatest value in that quarter of the time
-quarter() { awk -v q="$1" -v c="$2" -v n="$lasted" '$1 >= (q - 1) * n / 4 && $1 < q * n / 4 && $c > m { m = $c } END { print m + 0 }' "$tmp/measured"; }
+quarter() {
+	awk -v q="$1" -v c="$2" -v n="$lasted" '$1 >= (q - 1) * n / 4 && $1 < q * n / 4 && $c > m { m = $c }
+		END { print m + 0 }' "$tmp/measured"
+}
 for q in 1 2 3 4; do
 	diag "quarter $q: $(quarter $q 2) kB of memory, $(quarter $q 3) maps, $(quarter $q 4) processes known to BPF, $(quarter $q 5) of them no more"
 done

@@ -92,7 +92,8 @@ long syscall(long n, ...)
 	return real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 EOF
-if ! sanitized && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC -o "$tmp/gone.so" "$tmp/gone.c" -ldl 2>/dev/null; then
+if ! sanitized && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC \
+	-o "$tmp/gone.so" "$tmp/gone.c" -ldl 2>/dev/null; then
 	for engine in bpf perf; do
 		touch "$tmp/gone"
 		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" cprof-record -a --engine $engine

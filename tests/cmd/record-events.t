@@ -135,7 +135,8 @@ for f in "$tmp"/turns/*; do
 	done
 done
 mkdir "$tmp/ring"
-status "--ring and --max-cost" 0 cprof-record -q -e page-faults,cpu-clock --max-cost 5% --ring 1m -o "$tmp/ring" -- sh -c '"$0" 0 0 1; kill -USR1 $PPID; sleep 1.2' "$events"
+status "--ring and --max-cost" 0 cprof-record -q -e page-faults,cpu-clock --max-cost 5% --ring 1m \
+	-o "$tmp/ring" -- sh -c '"$0" 0 0 1; kill -USR1 $PPID; sleep 1.2' "$events"
 like "--ring writes them" "$(cat "$tmp"/ring/* | cprof-fold --event page-faults -)" '^events;'
 for f in "$tmp"/ring/*; do is "which are what was emitted" "$(weights page-faults "$f")" "$(tally page-faults emitted "$f")"; done
 

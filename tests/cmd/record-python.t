@@ -163,7 +163,8 @@ open("/dev/null").close()
 END
 known=0.3
 ! sanitized || known=5
-if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- "$python" "$tmp/wait.py" $known 2>"$tmp/err"; then
+if cprof-record -q --off-cpu -e page-faults -o "$tmp/wait.bin" -- \
+	"$python" "$tmp/wait.py" $known 2>"$tmp/err"; then
 	cprof-fold --native none -l --event off-cpu:sleep "$tmp/wait.bin" >"$tmp/waits" 2>/dev/null
 	like "a wait for a lock has its line" "$(grep -m 1 'waiter (' "$tmp/waits")" \
 		"waiter \\(wait.py:$(grep -n 'with lock' "$tmp/wait.py" | tail -n 1 | cut -d: -f1)\\)"

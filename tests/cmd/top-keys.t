@@ -49,7 +49,8 @@ first() { samples 1000 102 5 1; samples 1100 203 8 2; samples 1200 303 3 3; samp
 } | cprof-dump -r >"$tmp/c.bin"
 
 # SIGSEGV must be the program's, as it is without the sanitizers.
-ASAN_OPTIONS=handle_segv=0 python3 "$here/top-keys.py" "$tmp/c.bin" "$tmp/first.bin" "$tmp" >"$tmp/tap" 2>"$tmp/err"
+ASAN_OPTIONS=handle_segv=0 \
+	python3 "$here/top-keys.py" "$tmp/c.bin" "$tmp/first.bin" "$tmp" >"$tmp/tap" 2>"$tmp/err"
 while read -r word rest; do
 	case $word in
 	ok) pass "${rest#- }" ;;
