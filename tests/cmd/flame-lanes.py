@@ -139,12 +139,16 @@ def check_touch():
     b.settle()
     before = heat()['window']
     ok('two fingers zoom', before[1] - before[0] < a.b.slices * 0.8, before)
-    touch('touchStart', (x + 60, y))
-    for i in range(1, 13):
-        touch('touchMove', (x + 60 - 10 * i, y))
-    touch('touchEnd')
-    b.settle()
-    after = heat()
+    for _ in range(8): # on a busy machine the first move may come so late that it was a long touch
+        b.value('cprof.app.set({ range: "" })')
+        touch('touchStart', (x + 60, y))
+        for i in range(1, 13):
+            touch('touchMove', (x + 60 - 10 * i, y))
+        touch('touchEnd')
+        b.settle()
+        after = heat()
+        if after['window'] != before:
+            break
     ok('a swipe pans', after['window'][0] > before[0] and after['range'] is None, before, after['window'])
     h = heat()
     first, last = h['rows'] * 1, h['rows'] * 4
