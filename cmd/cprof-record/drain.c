@@ -226,6 +226,8 @@ bool drain_until(struct recorder *r, uint64_t until)
 		runtimes_drain(&r->runtimes);
 	/* After the samples: their code may be in the newest records of the dumps. */
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
+	if (r->emit.jit)
+		jit_tables_step(r->emit.jit, host_mono_ns());
 	ripe = queue_ripe(&r->queue, until);
 	r->user_walk.dont_wait = r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
 			      (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);

@@ -14,6 +14,10 @@ cat >"$tmp/dump.py" <<'END'
 import os, struct, sys
 def record(kind, time, body): return struct.pack("<IIQ", kind, 16 + len(body), time) + body
 def load(time, at, n, name): return record(0, time, struct.pack("<IIQQQQ", pid, pid, at, at, n, 1) + name.encode() + b"\0" + b"\x90" * n)
+def unwinding(n, size=None, header=20, rest=0):
+    eh_frame = b"E" + b"." * (n - 2) + b"e" if n else b""
+    sizes = struct.pack("<QQQ", n + 20 if size is None else size, header, 0)
+    return record(4, 9, sizes + eh_frame + b"h" * 20 + b"_" * rest)
 def move(time, old, at, n): return record(1, time, struct.pack("<IIQQQQQ", pid, pid, at, old, at, n, 1))
 def head(flags=0, magic=0x4a695444, version=1): return struct.pack("<6IQQ", magic, version, 40, 62, 0, pid, 5, flags)
 pid = int(sys.argv[1])
@@ -84,6 +88,60 @@ watch 7 PID 0 FILE
 ! rm FILE
 finish 7
 open
+X
+
+dumps "unwind information goes with the code that is loaded next, once" "7 load 1000 8 0 one
+7 unwinds 1000 by 100 bytes, the right ones
+7 load 3000 100000 0 long
+7 unwinds 3000 by 100 bytes, the right ones
+7 move 4000 8 1000 
+7 unwinds 4000 by 0 bytes
+7 load 5000 8 0 later
+7 unwinds 5000 by 99 bytes, the right ones
+poll 0
+7 load 1000 8 0 one
+7 load 3000 100000 0 long
+7 move 4000 8 1000 
+7 load 5000 8 0 later
+poll 0
+7 load 6000 8 0 new
+7 unwinds 6000 by 100 bytes, the right ones
+7 load 7000 8 0 none
+7 unwinds 7000 by 0 bytes
+poll 0" <<'X'
+! PUT head() + unwinding(100) + load(9, 0x1000, 8, "one") + unwinding(100, rest=5) + record(2, 9, b"lines")
+! ADD load(9, 0x3000, 100000, "long") + move(9, 0x1000, 0x4000, 8)
+! ADD unwinding(99) + record(77, 9, b"unknown" * 10000) + load(9, 0x5000, 8, "later")
+unwind
+watch 7 PID 0 FILE
+poll
+restart
+watch 7 PID 0 FILE
+poll
+! ADD unwinding(100) + load(9, 0x6000, 8, "new") + load(9, 0x7000, 8, "none")
+poll
+X
+dumps "  not if its lengths are wrong, or there is too much of it" "7 load 1000 8 0 
+7 unwinds 1000 by 0 bytes
+7 load 2000 8 0 
+7 unwinds 2000 by 0 bytes
+7 load 3000 8 0 
+7 unwinds 3000 by 0 bytes
+7 load 4000 8 0 
+7 unwinds 4000 by 0 bytes
+7 load 5000 8 0 
+7 unwinds 5000 by 0 bytes
+7 load 6000 8 0 
+7 unwinds 6000 by 0 bytes
+poll 0" <<'X'
+! PUT head() + unwinding(100, 121) + load(9, 0x1000, 8, "")
+! ADD unwinding(100, 120, 121) + load(9, 0x2000, 8, "")
+! ADD unwinding(100, (1 << 64) - 1, (1 << 64) - 101) + load(9, 0x3000, 8, "")
+! ADD unwinding(0) + load(9, 0x4000, 8, "") + unwinding(16385) + load(9, 0x5000, 8, "")
+! ADD unwinding(100) + record(4, 9, b"short") + unwinding(100, 0, 0) + load(9, 0x6000, 8, "")
+unwind
+watch 7 PID 0 FILE
+poll
 X
 
 put 'head(1) + load(123456789012345678, 0x1000, 8, "counted otherwise")'

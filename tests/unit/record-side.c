@@ -399,6 +399,16 @@ static void print_code(void *arg, uint64_t process_id, const struct jitfile_code
 		       c->old, (int)c->name.n, (const char *)c->name.p, c->time + 1000000000 < host_mono_ns() ? "" : " now");
 }
 
+static void print_unwinding(void *arg, uint64_t process_id, uid_t uid, const struct jitfile_code *c,
+			    struct slice eh_frame)
+{
+	bool right = eh_frame.n && eh_frame.p[0] == 'E' && eh_frame.p[eh_frame.n - 1] == 'e';
+
+	(void)arg;
+	printf("%" PRIu64 " unwinds %" PRIx64 " by %zu bytes%s%s\n", process_id, c->address, eh_frame.n,
+	       right ? ", the right ones" : "", uid == geteuid() ? "" : " of another user");
+}
+
 static void answer_dumps(struct jit_dumps *js, struct opener *o)
 {
 	struct pollfd p = { opener_fd(o), POLLIN, 0 };
@@ -414,7 +424,7 @@ static void answer_dumps(struct jit_dumps *js, struct opener *o)
 
 /*
  * Likewise: "watch ID PID INODE PATH", where an INODE of 0 means the inode of PATH here; "poll", "finish ID",
- * "forget ID", "restart", "open", "complaint", "! SHELL COMMAND".
+ * "forget ID", "restart", "open", "unwind", "complaint", "! SHELL COMMAND".
  */
 static int dumps(char **args)
 {
@@ -444,6 +454,8 @@ static int dumps(char **args)
 			printf("poll %d\n", jit_dumps_poll(js, print_code, &codes));
 		else if (strcmp(line, "restart\n") == 0)
 			jit_dumps_restart(js);
+		else if (strcmp(line, "unwind\n") == 0)
+			jit_dumps_unwind_by(js, print_unwinding, NULL);
 		else if (strcmp(line, "open\n") == 0)
 			printf("%zu\n", jit_dumps_open(js));
 		else if (strcmp(line, "complaint\n") == 0) {

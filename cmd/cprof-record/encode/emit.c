@@ -11,6 +11,14 @@
 
 enum { JIT_STEP_BYTES = 16 << 20 }; /* the limit of one call, so that samples do not wait */
 
+static void add_unwinding(void *emit, uint64_t watched, uid_t uid, const struct jitfile_code *code,
+			  struct slice eh_frame)
+{
+	struct emit *e = emit;
+
+	jit_tables_add(e->jit, (struct proc *)(uintptr_t)watched, uid, code, eh_frame);
+}
+
 bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
@@ -24,7 +32,12 @@ bool emit_init(struct emit *e)
 	wakers_init(&e->wakers, e->ksym);
 	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .user_walk = e->user_walk,
 				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
-	return stacks_init(&e->stacks) && e->perf_maps && e->jit_dumps && e->cgroups && e->wait_sites;
+	if (e->user_walk)
+		e->jit = jit_tables_new(e->user_walk, e->user_walk->tables->poll);
+	if (e->jit && e->jit_dumps)
+		jit_dumps_unwind_by(e->jit_dumps, add_unwinding, e);
+	return stacks_init(&e->stacks) && e->perf_maps && e->jit_dumps && e->cgroups && e->wait_sites &&
+	       !e->jit == !e->user_walk;
 }
 
 void emit_release(struct emit *e)
@@ -37,6 +50,7 @@ void emit_release(struct emit *e)
 	jit_budget_release(&e->jit_budget);
 	perf_maps_free(e->perf_maps);
 	jit_dumps_free(e->jit_dumps);
+	jit_tables_free(e->jit);
 	cgroups_free(e->cgroups);
 	wait_sites_free(e->wait_sites);
 	wakers_release(&e->wakers);
@@ -380,6 +394,8 @@ void emit_gone(struct emit *e, struct proc *p)
 	else if (p->jit_segment) /* it is not in this segment */
 		perf_maps_forget(e->perf_maps, emit_watch_id(p));
 	jit_dumps_finish(e->jit_dumps, emit_watch_id(p), put_code, e);
+	if (e->jit)
+		jit_tables_gone(e->jit, p);
 	if (e->user_walk)
 		user_walk_gone(e->user_walk, p, sink.now);
 	if (e->runtimes)

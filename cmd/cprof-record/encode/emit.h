@@ -20,6 +20,7 @@
 #include "cmd/cprof-record/encode/probe_labels.h"
 #include "cmd/cprof-record/encode/wait_sites.h"
 #include "cmd/cprof-record/encode/wakers.h"
+#include "cmd/cprof-record/unwind/jit_tables.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/select/ends.h"
@@ -51,6 +52,7 @@ struct emit {
 	struct engine *engine;
 	struct procs *procs;
 	struct user_walk *user_walk; /* NULL: stacks are not walked by tables */
+	struct jit_tables *jit; /* tables of generated code; NULL: likewise */
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct ksym *ksym;
 	struct cgroups *cgroups;

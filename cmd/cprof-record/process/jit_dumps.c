@@ -59,6 +59,9 @@ struct jit_dumps {
 	int fd_max; /* descriptors from this number on are for other uses */
 	struct buf complaint;
 	bool complaint_lent;
+	jitdump_unwinder *unwinder; /* NULL: nobody needs unwind information */
+	void *unwinder_arg;
+	uint8_t eh_frame[JITDUMP_EH_FRAME_MAX];
 	uint8_t bytes[CHUNK];
 };
 
@@ -72,6 +75,12 @@ struct jit_dumps *jit_dumps_new(struct opener *o, struct jit_budget *budget)
 	js->budget = budget;
 	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
+}
+
+void jit_dumps_unwind_by(struct jit_dumps *js, jitdump_unwinder *unwinder, void *arg)
+{
+	js->unwinder = unwinder;
+	js->unwinder_arg = arg;
 }
 
 static void close_dump(struct dump *d)
@@ -322,6 +331,38 @@ static void deliver_code(struct dump *d, struct jitfile_code *code, jitdump_sink
 	sink(arg, d->process_id, code);
 }
 
+/* A part of the file that was read last. */
+struct chunk {
+	struct slice bytes;
+	uint64_t at; /* file offset */
+};
+
+/* Returns the part's bytes: from the chunk, or else from the file. */
+static struct slice read_part(struct jit_dumps *js, const struct dump *d, const struct chunk *c,
+			      struct jitfile_part part)
+{
+	ssize_t n;
+
+	if (part.n == 0 || part.n > sizeof(js->eh_frame))
+		return (struct slice){ NULL, 0 };
+	if (part.at >= c->at && part.at - c->at <= c->bytes.n && part.n <= c->bytes.n - (part.at - c->at))
+		return (struct slice){ c->bytes.p + (part.at - c->at), part.n };
+	n = pread(d->fd, js->eh_frame, part.n, (off_t)part.at);
+	return (struct slice){ js->eh_frame, n == (ssize_t)part.n ? part.n : 0 };
+}
+
+static void deliver_unwinding(struct jit_dumps *js, const struct dump *d, const struct chunk *c,
+			      const struct jitfile_code *code)
+{
+	struct slice eh_frame;
+
+	if (!js->unwinder || d->file.offset <= d->known ||
+	    (code->kind != JITCODE_LOAD && code->kind != JITCODE_MOVE))
+		return;
+	eh_frame = read_part(js, d, c, code->unwinding);
+	js->unwinder(js->unwinder_arg, d->process_id, d->uid, code, eh_frame);
+}
+
 static void end_dump(struct jit_dumps *js, struct dump *d, const char *why)
 {
 	d->done = true;
@@ -357,6 +398,7 @@ static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink,
 		if (!is_believed(d))
 			return give_up(d);
 		deliver_code(d, &code, sink, arg);
+		deliver_unwinding(js, d, &(struct chunk){ bytes, at }, &code);
 		d->delivered += code.name.n + CODE_BYTES;
 		if (code.kind == JITCODE_CLOSE)
 			end_dump(js, d, NULL);

@@ -16,7 +16,8 @@
  * accepted if the header has that pid (JavaScriptCore: "jitTID-PID.dump"). The mapping thus identifies the
  * file. It is trusted if it is a regular file that belongs to the process's effective user. It stays open,
  * and can be read to its end after the process has gone. A file that is not on local disk is copied each
- * second. Only names are read, not the code itself. A process may have JIT_DUMPS_OF_ONE files.
+ * second. Names and unwind information are read, not the code itself. A process may have JIT_DUMPS_OF_ONE
+ * files.
  *
  * Some compilers write through a buffer, so that their records are old when they can be read. In that case,
  * and while a file is still empty, marks are delivered between the pieces of code. Marks divide the time:
@@ -34,6 +35,7 @@ struct jit_dumps;
 enum {
 	JITDUMP_POLL_MAX = 4 << 20,       /* the most that one poll reads of one file, bytes */
 	JITDUMP_FILE_MAX = 512 << 20,     /* the most that is read of one file */
+	JITDUMP_EH_FRAME_MAX = 16 << 10,  /* bytes of one piece of code's .eh_frame */
 	JIT_DUMPS_OF_ONE = 8,
 	JITDUMP_MARK_MS = 200,            /* least time between two marks */
 	JITDUMP_LATE_MS = 100,            /* a record that is older when it is read was written late */
@@ -68,6 +70,14 @@ size_t jit_dumps_asked(const struct jit_dumps *js);
 
 /* The code's time is CLOCK_MONOTONIC, and never later than now. */
 typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_code *code);
+
+/*
+ * Receives each load and move once, not again after a restart. uid: effective user of the process. eh_frame
+ * is lent, and empty if the file has none for the code, or more than JITDUMP_EH_FRAME_MAX bytes.
+ */
+typedef void jitdump_unwinder(void *arg, uint64_t process_id, uid_t uid, const struct jitfile_code *code,
+			      struct slice eh_frame);
+void jit_dumps_unwind_by(struct jit_dumps *js, jitdump_unwinder *unwinder, void *arg);
 
 /*
  * Delivers records appended since the last poll, and marks that are due. Returns 1 if a limit was reached and

@@ -46,6 +46,10 @@ struct space {
 	uint64_t calm;      /* ns without such a change before the data is published again */
 	struct unwind_space published; /* last */
 	uint32_t language;	       /* enum lang_kind, for the next publication */
+	struct jit_codes *jit; /* for jit_tables.c; NULL: no unwind information of its JIT code is known */
+	uint32_t jit_table; /* number of the table of that code; 0: none */
+	uint32_t jit_published; /* likewise, in `published` */
+	uint64_t jit_start, jit_end; /* the addresses that it may know */
 	uint32_t first;     /* first generation that belongs to this image */
 	struct stale {
 		uint64_t start, end;

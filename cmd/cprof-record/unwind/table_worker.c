@@ -30,7 +30,7 @@
 enum {
 	MAGIC = 0x74777063,
 	HEAD = 16, /* first bytes of the output: magic, result, 64 bits for the length of the table */
-	IMAGE = 4 + sizeof(struct lang_image), /* then: 1 and an image; or 0 and nothing that counts */
+	IMAGE = TABLE_BUILD_IMAGE, /* then: 1 and an image; or 0 and nothing that counts */
 	ANSWER_HEAD = HEAD + IMAGE,
 	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
@@ -92,28 +92,6 @@ static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 
 /* The worker: one file, one table. */
 
-static enum unwind_built build_table(const struct table_worker_setup *s, int fd, uint8_t *interpreter, struct buf *out)
-{
-	static const enum unwind_built unopened[] = {
-		[ELF_NOT_ELF] = UNWIND_NOTHING, [ELF_DAMAGED] = UNWIND_DAMAGED, [ELF_NO_MEMORY] = UNWIND_NO_MEMORY,
-	};
-	struct unwind_table t = { 0 };
-	struct lang_image image;
-	enum unwind_built result;
-	struct elf_file *f;
-	enum elf_opened opened = elf_open(fd, &f);
-
-	if (opened != ELF_OPENED)
-		return elf_refusal(opened) ? UNWIND_DAMAGED : unopened[opened];
-	le32_store(interpreter, runtime_identify(f, &image));
-	memcpy(interpreter + 4, &image, sizeof(image));
-	result = s->build(f, &t);
-	if (result != UNWIND_BUILT)
-		return result;
-	unwind_table_write(&t, out);
-	return out->failed ? UNWIND_NO_MEMORY : out->n > TABLE_MAX ? UNWIND_TOO_LARGE : UNWIND_BUILT;
-}
-
 static bool write_all(int fd, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
@@ -165,7 +143,10 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
 	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
-	result = build_table(s, SANDBOX_FIRST + 1, head + HEAD, &out);
+	result = s->build_codes ? table_build_codes(s->build_codes, SANDBOX_FIRST + 1, &out) :
+				  table_build_file(s->build, SANDBOX_FIRST + 1, head + HEAD, &out);
+	if (out.n > TABLE_MAX)
+		result = UNWIND_TOO_LARGE;
 	if (result != UNWIND_BUILT)
 		out.n = 0;
 	le32_store(head, MAGIC);
@@ -316,7 +297,18 @@ struct worker *table_worker_new_as(const struct table_worker_setup *s)
 
 struct worker *table_worker_new(bool later)
 {
-	return new_worker(&(struct table_worker_setup){ unwind_build, CPU_S, WALL_MS, !SANDBOX_SANITIZED }, later);
+	const struct table_worker_setup setup = { .build = unwind_build, .cpu_s = CPU_S, .wall_ms = WALL_MS,
+						  .by_size = !SANDBOX_SANITIZED };
+
+	return new_worker(&setup, later);
+}
+
+struct worker *table_worker_new_for_codes(void)
+{
+	const struct table_worker_setup setup = { .build_codes = unwind_build_codes, .cpu_s = CPU_S,
+						  .wall_ms = WALL_MS, .by_size = !SANDBOX_SANITIZED };
+
+	return new_worker(&setup, true);
 }
 
 int table_worker_fd(const struct worker *w)

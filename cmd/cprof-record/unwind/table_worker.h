@@ -35,8 +35,7 @@
 #ifndef CPROF_RECORD_UNWIND_TABLE_WORKER_H
 #define CPROF_RECORD_UNWIND_TABLE_WORKER_H
 
-#include "common/lang/lang.h"
-#include "common/unwind/build.h"
+#include "cmd/cprof-record/unwind/table_build.h"
 
 struct worker;
 
@@ -55,7 +54,8 @@ struct table_worker_answer {
 
 /* The product's values are those of table_worker_new. */
 struct table_worker_setup {
-	enum unwind_built (*build)(struct elf_file *f, struct unwind_table *t);
+	table_build_of_file *build;
+	table_build_of_codes *build_codes; /* NULL: questions are ELF files */
 	unsigned int cpu_s, wall_ms; /* limits of one question */
 	bool by_size; /* limits CPU time by the file's size, too: to 20 ms a MB, and at least half a second */
 };
@@ -65,7 +65,9 @@ struct table_worker_setup {
  * instead, which costs more then, for a worker that is seldom asked. NULL with errno.
  */
 struct worker *table_worker_new(bool later);
-/* The same, at once and with another setup, for tests. */
+/* The same, later, for memfds with pieces of JIT code, of unwind_codes_add. */
+struct worker *table_worker_new_for_codes(void);
+/* The same as table_worker_new, at once and with another setup, for tests. */
 struct worker *table_worker_new_as(const struct table_worker_setup *s);
 
 /* Returns a descriptor that is readable when table_worker_take has an answer; always the same one. */

@@ -9,6 +9,7 @@
 enum { STALE_MOST = 256,
        KERNEL_WALKS = 64 }; /* stacks that are finished here before the walk is loaded into the kernel */
 
+#define UNKNOWN_VERSION UINT64_MAX /* no version of mappings: the view is made again */
 #define MILLISECOND 1000000ull
 #define YOUNG (100 * MILLISECOND)
 #define LASTING (1000 * MILLISECOND) /* a process is published if the program cannot walk it, or when it is this old */
@@ -30,13 +31,30 @@ static bool is_image(const struct exe *x)
 			      (x->inode || x->build_id.n)));
 }
 
-static bool append_mapping(struct unwind_mapping *to, size_t n, const struct map *m, uint32_t number)
+/* Returns the mapping as the walk reads it. In memory without a file, "file offsets" are addresses. */
+static struct unwind_mapping place_mapping(struct user_walk *s, const struct space *sp, const struct map *m)
 {
-	if (n && number == 0 && to[n - 1].file == 0 && to[n - 1].end == m->start) {
-		to[n - 1].end = m->end; /* a JIT compiler makes many */
+	struct unwind_mapping to = { m->start, m->end, m->start, 0, 0 };
+
+	if (m->file && is_image(&s->procs->exes[m->file - 1])) {
+		to.offset = m->offset;
+		to.file = table_cache_number(s->tables, m->file - 1);
+	} else if (!sp->language && m->start < sp->jit_end && m->end > sp->jit_start) {
+		to.file = sp->jit_table;
+	}
+	return to;
+}
+
+static bool append_mapping(struct unwind_mapping *to, size_t n, const struct unwind_mapping *m)
+{
+	struct unwind_mapping *last = n ? &to[n - 1] : NULL;
+
+	if (last && last->end == m->start && last->file == m->file && last->offset == last->start &&
+	    m->offset == m->start) {
+		last->end = m->end; /* a JIT compiler makes many */
 		return false;
 	}
-	to[n] = (struct unwind_mapping){ m->start, m->end, m->offset, number, 0 };
+	to[n] = *m;
 	return true;
 }
 
@@ -55,9 +73,9 @@ static bool make_view(struct user_walk *s, struct proc *p)
 	sp->version = p->version;
 	sp->n = 0;
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
-		bool image = m->file && is_image(&s->procs->exes[m->file - 1]);
+		const struct unwind_mapping next = place_mapping(s, sp, m);
 
-		sp->n += append_mapping(view, sp->n, m, image ? table_cache_number(s->tables, m->file - 1) : 0);
+		sp->n += append_mapping(view, sp->n, &next);
 	}
 	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
 	if (sp->too_many && !s->said_many)
@@ -83,9 +101,32 @@ void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language)
 	if (p->space.language == language)
 		return;
 	p->space.language = language;
+	p->space.version = UNKNOWN_VERSION;
 	s->asked = s->asked || language; /* the program that walks the language goes on where the walk ends */
 	if (p->space.wanted || language)
 		mark_dirty(s, p);
+}
+
+void user_walk_jit(struct user_walk *s, struct proc *p, uint32_t number, uint64_t start, uint64_t end,
+		   uint64_t now)
+{
+	struct space *sp = &p->space;
+
+	if (sp->jit_table != sp->jit_published)
+		store_forget(s->tables->store, sp->jit_table, now);
+	sp->jit_table = number;
+	sp->jit_start = number ? start : 0;
+	sp->jit_end = number ? end : 0;
+	sp->version = UNKNOWN_VERSION;
+	mark_dirty(s, p);
+}
+
+/* The mappings that the program has are those of the view: a table that they do not name any more can go. */
+static void forget_old_jit(struct user_walk *s, struct space *sp, uint64_t now)
+{
+	if (sp->jit_published != sp->jit_table)
+		store_forget(s->tables->store, sp->jit_published, now);
+	sp->jit_published = sp->jit_table;
 }
 
 /* Returns the state that the sample carries, or NULL. */
@@ -292,6 +333,8 @@ static bool contradicts_published(const struct user_walk *s, const struct space 
 	known += sp->published.first % UNWIND_SHARD_MAPPINGS;
 	low = SEARCH_COUNT(sp->published.n, mid, known[mid].end <= m->start);
 	for (; low < sp->published.n && known[low].start < m->end; low++) {
+		if (number == 0 && known[low].file == sp->jit_published)
+			continue; /* rules of JIT code are not believed without a call anyway */
 		if (known[low].file != number ||
 		    (number && known[low].offset - known[low].start != m->offset - m->start))
 			return true;
@@ -376,6 +419,7 @@ static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 	sp->published.lang = sp->language;
 	sp->in_program = s->engine->ops->publish(s->engine, p->pid, &sp->published);
 	s->refused += !sp->in_program;
+	forget_old_jit(s, sp, now);
 }
 
 /*
@@ -436,6 +480,9 @@ void user_walk_gone(struct user_walk *s, struct proc *p, uint64_t now)
 		drop_dirty(s, p);
 	if (p->space.published.generation)
 		store_unmap(s->tables->store, &p->space.published, now);
+	forget_old_jit(s, &p->space, now);
+	store_forget(s->tables->store, p->space.jit_table, now);
+	p->space.jit_table = p->space.jit_published = 0;
 	/* Even if it was not published: the program may have its parent's mappings, or its old image's. */
 	if (s->engine->ops->publish && procs_find(s->procs, p->pid) == p)
 		s->engine->ops->publish(s->engine, p->pid, NULL);

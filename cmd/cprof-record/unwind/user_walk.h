@@ -49,6 +49,12 @@ void user_walk_release(struct user_walk *s);
  */
 void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language);
 /*
+ * The table with this number has the JIT code of p between these addresses; 0: none has. It replaces the one
+ * before, which is forgotten once the program does not read it any more.
+ */
+void user_walk_jit(struct user_walk *s, struct proc *p, uint32_t number, uint64_t start, uint64_t end,
+		   uint64_t now);
+/*
  * Finishes the stack of a sample of p that was walked by tables: continues it where the program could not,
  * and cuts it where the program's mappings were out of date. False: the stack waits for a table; call again
  * with everything as it was.
