@@ -6,9 +6,15 @@
 #include "common/base/buf.h"
 #include "common/unwind/insn.h"
 
-enum { ENTRY_DEPTH = 8, DEPTH_MAX = 1 << 26, RBP = 5, FUNCTION_ALIGN = 16 };
+enum { ENTRY_DEPTH = 8, DEPTH_MAX = 1 << 26, RBP = 5, FUNCTION_ALIGN = 16, STACK_ALIGN = 16 };
 
 static const struct code_state at_entry = { .depth = ENTRY_DEPTH };
+
+/* The state of a byte before a guess changed it. */
+struct before {
+	uint32_t at;
+	struct code_state state;
+};
 
 /* Code that is being followed. */
 struct flow {
@@ -22,6 +28,12 @@ struct flow {
 	bool failed;               /* it did */
 	bool needs_proof;          /* a guess must return, jump away or lead to known code: not only to calls of abort */
 	bool proven;               /* it did */
+	bool is_function;          /* the guess is a function, from its start */
+	bool calls_aligned, calls_askew; /* rsp at its calls: a multiple of 16, as the ABI has it, or not */
+	bool weakens;              /* known code keeps only those facts that hold after the guess, too */
+	struct before *befores;    /* known code that the guess has weakened */
+	size_t n_befores, cap_befores;
+	bool no_memory;
 	uint64_t left;             /* instructions that may still be followed: failed guesses take time */
 	uint32_t *touched;         /* bytes that the guess reached first */
 	size_t n_touched;
@@ -154,18 +166,50 @@ static bool agrees(const struct code_state *here, const struct code_state *s)
 	       (here->rbp == CODE_RBP_OTHER || (here->rbp == s->rbp && here->rbp_at == s->rbp_at));
 }
 
+/* Keeps of the state what holds in the other one, too. Returns true if that has changed it. */
+static bool weaken_state(struct code_state *here, const struct code_state *s)
+{
+	const struct code_state before = *here;
+
+	if (here->depth != s->depth)
+		here->depth = 0;
+	if (here->saved != s->saved)
+		here->saved = 0;
+	if (here->rbp != s->rbp || here->rbp_at != s->rbp_at)
+		lose_rbp(here);
+	return !is_same(here, &before);
+}
+
+/*
+ * A guess reaches known code. The state may lose facts there if this guess may weaken it, but never the
+ * depth. Returns true if it was weakened.
+ */
+static bool arrive_at_known(struct flow *f, uint32_t at, const struct code_state *s)
+{
+	struct code_state *here = &f->states[at];
+	const struct before before = { at, *here };
+
+	f->proven = true;
+	f->failed |= !agrees(here, s) && (!f->weakens || (here->depth && here->depth != s->depth));
+	if (f->failed || !f->weakens || !weaken_state(here, s))
+		return false;
+	f->no_memory |= !extend_array(&f->befores, &f->cap_befores, f->n_befores, sizeof(*f->befores));
+	if (!f->no_memory)
+		f->befores[f->n_befores++] = before;
+	return !f->no_memory;
+}
+
 /*
  * A path reaches this byte: keeps of its state what all paths before agree on. A path of which nothing is known
  * counts, too.
  */
 static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 {
-	struct code_state *here, before;
+	struct code_state *here;
 
 	if (at >= f->code.n)
 		return;
 	here = &f->states[at];
-	before = *here;
 	if (f->guesses && f->flags[at] & INSIDE) {
 		f->failed = true;
 		return;
@@ -175,18 +219,10 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 		here->reached = f->guesses ? GUESSED : REACHED;
 		f->touched[f->n_touched++] = (uint32_t)at;
 	} else if (f->guesses && here->reached == REACHED) {
-		f->failed |= !agrees(here, s);
-		f->proven = true;
-		return;
-	} else {
-		if (here->depth != s->depth)
-			here->depth = 0;
-		if (here->saved != s->saved)
-			here->saved = 0;
-		if (here->rbp != s->rbp || here->rbp_at != s->rbp_at)
-			lose_rbp(here);
-		if (is_same(here, &before))
+		if (!arrive_at_known(f, (uint32_t)at, s))
 			return;
+	} else if (!weaken_state(here, s)) {
+		return;
 	}
 	if (!(f->flags[at] & WAITING)) {
 		f->flags[at] |= WAITING;
@@ -216,6 +252,18 @@ static uint32_t count_padding(const struct flow *f, uint32_t at)
 	return 0;
 }
 
+/*
+ * Returns true if the call that ends here is taken not to return: before padding, where a function may end. A
+ * function that calls as the ABI has it, in a frame of its own, may do nothing else.
+ */
+static bool ends_by_call(struct flow *f, uint64_t next, const struct code_state *s)
+{
+	if (!f->guesses || next >= f->code.n || !count_padding(f, (uint32_t)next))
+		return false;
+	f->calls_aligned |= s->depth > ENTRY_DEPTH && s->depth % STACK_ALIGN == 0;
+	return true;
+}
+
 /* Follows the instruction at this byte to those after it. */
 static void follow(struct flow *f, uint32_t at)
 {
@@ -242,10 +290,11 @@ static void follow(struct flow *f, uint32_t at)
 	proven = f->proven;
 	if (i.has_target)
 		arrive(f, target, i.kind == INSN_CALL ? &at_entry : &s);
-	if (i.kind == INSN_CALL)
+	if (i.kind == INSN_CALL) {
 		f->proven = proven;
-	/* A call before padding, where a function may end: it does not return. */
-	if (!ends_path(&i) && !(f->guesses && i.kind == INSN_CALL && next < f->code.n && count_padding(f, (uint32_t)next)))
+		f->calls_askew |= s.depth % STACK_ALIGN != 0;
+	}
+	if (!ends_path(&i) && !(i.kind == INSN_CALL && ends_by_call(f, next, &s)))
 		arrive(f, next, &s);
 }
 
@@ -280,14 +329,28 @@ static bool add_rows(const struct flow *f, struct code_rows *rows)
 	return true;
 }
 
+/* Undoes a guess that has failed. */
+static void undo_guess(struct flow *f)
+{
+	for (size_t i = 0; i < f->n_touched; i++) {
+		f->lengths[f->touched[i]] = 0;
+		f->states[f->touched[i]] = (struct code_state){ 0 };
+	}
+	while (f->n_befores) {
+		const struct before *b = &f->befores[--f->n_befores];
+
+		f->states[b->at] = b->state;
+	}
+}
+
 /*
  * Follows from a byte in this state. A guess fails, and is undone, if it leads into known code with another
  * state, to bytes that are not code, or to a return that does not find its address.
  */
 static bool follow_from(struct flow *f, uint32_t start, const struct code_state *state)
 {
-	f->failed = f->proven = false;
-	f->n_touched = 0;
+	f->failed = f->proven = f->calls_aligned = f->calls_askew = false;
+	f->n_touched = f->n_befores = 0;
 	arrive(f, start, state);
 	/* Each change at a byte loses one of three facts, so this ends. */
 	while (f->n_pending) {
@@ -300,16 +363,16 @@ static bool follow_from(struct flow *f, uint32_t start, const struct code_state 
 		f->left--;
 		follow(f, at);
 	}
-	f->failed |= f->needs_proof && !f->proven;
+	f->proven |= f->is_function && f->calls_aligned && !f->calls_askew;
+	f->failed |= f->no_memory || (f->needs_proof && !f->proven);
+	if (f->guesses && f->failed) {
+		undo_guess(f);
+		return false;
+	}
 	for (size_t i = 0; i < f->n_touched; i++) {
 		uint32_t at = f->touched[i];
 
-		if (f->guesses && f->failed) {
-			f->lengths[at] = 0;
-			f->states[at] = (struct code_state){ 0 };
-		} else {
-			f->states[at].reached = REACHED;
-		}
+		f->states[at].reached = REACHED;
 		for (uint32_t k = 1; k < f->lengths[at]; k++)
 			f->flags[at + k] |= INSIDE;
 	}
@@ -364,8 +427,10 @@ static void follow_tables(struct flow *f)
  */
 static void guess_piece(struct flow *f, uint32_t at, bool aligned, const struct code_state *jump)
 {
+	f->is_function = aligned;
 	if (aligned && follow_from(f, at, &at_entry))
 		return;
+	f->is_function = false;
 	if (is_useful(jump) && follow_from(f, at, jump))
 		return;
 	if (!aligned)
@@ -401,6 +466,31 @@ static void follow_region(struct flow *f, uint64_t address)
 	}
 }
 
+/*
+ * Follows the code after calls before padding. These return after all, to the head of a loop, if that code
+ * leads to a return or to known code in a state that is right there.
+ */
+static void follow_loops(struct flow *f)
+{
+	struct code_state s;
+	uint32_t next;
+	struct insn i;
+
+	f->is_function = false;
+	f->weakens = true;
+	for (uint32_t at = 0; at < f->code.n; at++) {
+		next = at + f->lengths[at];
+		if (!f->lengths[at] || next >= f->code.n || f->states[next].reached ||
+		    !count_padding(f, next) ||
+		    !insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i) || i.kind != INSN_CALL)
+			continue;
+		s = f->states[at];
+		apply(&s, &i);
+		if (is_useful(&s))
+			follow_from(f, next, &s);
+	}
+}
+
 static bool flow_init(struct flow *f, struct slice code)
 {
 	*f = (struct flow){ .code = code, .left = (uint64_t)code.n * VISITS };
@@ -417,6 +507,7 @@ static void flow_release(struct flow *f)
 	free(f->states);
 	free(f->pending);
 	free(f->touched);
+	free(f->befores);
 	free(f->lengths);
 	free(f->flags);
 }
@@ -448,7 +539,8 @@ bool code_region_rows(struct slice region, uint64_t address, struct code_rows *r
 	good = flow_init(&f, region);
 	if (good) {
 		follow_region(&f, address);
-		good = add_rows(&f, rows);
+		follow_loops(&f);
+		good = !f.no_memory && add_rows(&f, rows);
 	}
 	flow_release(&f);
 	return good;

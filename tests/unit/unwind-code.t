@@ -228,6 +228,51 @@ is "functions in a region without symbols" "$("$code" region a.o)" "0 rsp+8
 71 none
 80 rsp+8"
 
+# A function that does not return, and one with the head of a loop after a call, where rbp has another value.
+assemble <<'END_ASM'
+	push %rbp
+	push %rbx
+	sub $8, %rsp
+	call *%rdi
+	call f
+	.p2align 4
+	push %rcx
+	push %rdx
+	call *%rdi
+	call f
+	.p2align 4
+	push %rbp
+	sub $16, %rsp
+1:	mov $7, %ebp
+	call *%rdi
+	nopl (%rax)
+2:	call *%rsi
+	dec %ebp
+	jnz 2b
+	test %edi, %edi
+	jnz 1b
+	je 3f
+	call f
+	.p2align 4
+3:	add $16, %rsp
+	pop %rbp
+	ret
+	.p2align 4
+f:	ret
+END_ASM
+is "functions that do not return, if their calls are aligned; loops" "$("$code" region a.o)" "0 rsp+8
+1 rsp+16 saved=[cfa-16]
+2 rsp+24 saved=[cfa-16]
+6 rsp+32 saved=[cfa-16]
+13 none
+32 rsp+8
+33 rsp+16 saved=[cfa-16]
+37 rsp+32 rbp=other saved=[cfa-16]
+68 rsp+16 rbp=other saved=[cfa-16]
+69 rsp+8
+70 none
+80 rsp+8"
+
 # objdump takes a wait and the x87 instruction after it for one, so the decoder may have more beginnings than objdump.
 find /usr/lib /lib -name 'libm.so.6' 2>/dev/null | sed 1q >files
 objdump -d -w --no-show-raw-insn -j .text "$(cat files)" | sed -n 's/^ *\([0-9a-f]*\):\t.*/\1/p' >theirs
