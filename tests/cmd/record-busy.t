@@ -15,7 +15,13 @@ recorder=$! pids=$!
 i=0
 while [ ! -s "$tmp/on.bin" ] && [ $((i += 1)) -lt 600 ]; do sleep 0.1; done
 is "the recorder's priority is raised" "$(nice_of $recorder)" -10
-is "  and that of its processes" "$(for p in $(cat /proc/$recorder/task/$recorder/children); do nice_of "$p"; done | sort -u)" -10
+of_processes() {
+	for p in $(cat /proc/$recorder/task/$recorder/children); do
+		echo "$(cat "/proc/$p/comm") $(nice_of "$p")"
+	done | sort -u
+}
+is "  and that of its processes" "$(of_processes | grep -v '^cprof-tables' | sed 's/.* //' | sort -u)" -10
+is "  that for tables of root's files even more" "$(of_processes | grep '^cprof-tables')" "cprof-tables -20"
 kill $recorder
 wait $recorder
 nice -n 3 "$BIN/cprof-record" -q -a -o "$tmp/nice.bin" 600 &

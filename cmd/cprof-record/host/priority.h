@@ -6,8 +6,15 @@
 #ifndef CPROF_RECORD_HOST_PRIORITY_H
 #define CPROF_RECORD_HOST_PRIORITY_H
 
+#include <stdbool.h>
+
 /* Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority. */
 void priority_raise(void);
+/*
+ * Gives a process that makes unwind tables the highest priority, or the recorder's again, if that was raised:
+ * a large program waits for its tables, but other users' files must not have the whole CPU.
+ */
+void priority_highest(bool highest);
 /* Restores the recorder's initial priority, in a process that runs a program for the user. */
 void priority_reset(void);
 

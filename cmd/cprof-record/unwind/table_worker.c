@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "common/foreign/helper.h"
 #include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/priority.h"
 #include "common/base/array.h"
 #include "common/base/le.h"
 #include "common/lang/runtime.h"
@@ -131,6 +132,14 @@ static bool limit_cpu(uint64_t ms)
 	return sandbox_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
 }
 
+/* Memory files that the recorder has filled with others' bytes are its own, but not meant. */
+static bool is_of_root(const struct table_worker_setup *s, int file)
+{
+	struct stat st;
+
+	return !s->build_codes && fstat(file, &st) == 0 && st.st_uid == 0 && st.st_nlink > 0;
+}
+
 static _Noreturn void run_worker(const struct table_worker_setup *s, int file, int answer, pid_t server)
 {
 	int keep[] = { answer, file };
@@ -139,6 +148,8 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	enum unwind_built result;
 
 	sandbox_signals();
+	if (!is_of_root(s, file))
+		priority_highest(false);
 	if (!sandbox_parent(server) || !sandbox_descriptors(keep, 2) ||
 	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
 	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
@@ -221,6 +232,7 @@ static bool serve_question(const struct fork_server *f, const struct question *q
 static bool confine_server(int sock, pid_t recorder)
 {
 	prctl(PR_SET_NAME, "cprof-tables");
+	priority_highest(true);
 	sandbox_signals();
 	return sandbox_descriptors(&sock, 1) && sandbox_privileges() && sandbox_parent(recorder) &&
 	       sandbox_limit(RLIMIT_CORE, 0, 0) &&
