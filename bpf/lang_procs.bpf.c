@@ -32,6 +32,7 @@ int lang_exec(struct bpf_raw_tracepoint_args *ctx)
 	(void)ctx;
 	if (exe) {
 		proc.image = exe->image;
+		proc.generation = lang_generation(bpf_ktime_get_ns());
 		if (exe->library)
 			proc.searches = LANG_SEARCHES;
 		else
@@ -55,6 +56,7 @@ int lang_fork(struct bpf_raw_tracepoint_args *ctx)
 	proc = bpf_map_lookup_elem(&lang_procs, &parent);
 	if (proc) {
 		copy = *proc;
+		copy.generation = lang_generation(bpf_ktime_get_ns());
 		bpf_map_update_elem(&lang_procs, &tgid, &copy, BPF_ANY);
 	}
 	return 0;

@@ -128,7 +128,7 @@ WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign)
 	const struct java_layout *y = java_layout(env);
 	struct lang_walk *l = lang_walk_state();
 	struct java_cpu *c = java_cpu();
-	struct lang_key key = { 0, kind, object };
+	struct lang_key key;
 	struct lang_known known = { sign, 0, 0 };
 	__u32 n;
 
@@ -137,7 +137,7 @@ WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign)
 	n = c->levels;
 	if (n == 0 || n > JAVA_LEVELS)
 		return 0;
-	key.pid = l->pid;
+	key = lang_key_of(l, kind, object);
 	known.id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step;
 	known.more = c->function;
 	if (known.id >> 31)
@@ -161,7 +161,7 @@ WALK_FN int java_send(WALK_ENV env, __u32 kind, __u64 object, __u64 sign)
 static __always_inline int java_has_sent(struct java_cpu *c, const struct lang_walk *l, __u32 kind,
 					 __u64 object, __u64 sign)
 {
-	struct lang_key key = { l->pid, kind, object };
+	struct lang_key key = lang_key_of(l, kind, object);
 	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
 
 	if (!known || known->sign != sign)

@@ -239,7 +239,7 @@ static __always_inline int js_begin_code(const struct lang_walk *l, struct js_st
 static __always_inline __u32 js_send_code(struct lang_walk *l, struct js_record *r, __u32 n, __u32 kind,
 					  __u64 object, __u64 sign, __u32 distance)
 {
-	struct lang_key key = { l->pid, kind, object };
+	struct lang_key key = lang_key_of(l, kind, object);
 	struct lang_known known = { sign, 0, distance };
 	__u32 id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step;
 
@@ -408,7 +408,7 @@ WALK_FN __u32 js_describe_code(__u64 pc, __u64 sign)
 /* Remembers that no code is found at this instruction. */
 static __always_inline void js_remember_miss(struct lang_walk *l, __u64 pc)
 {
-	struct lang_key key = { l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
+	struct lang_key key = lang_key_of(l, JS_KEY_CODE, pc >> JS_BLOCK);
 	struct lang_known known = { bpf_ktime_get_ns(), 0, 0 };
 
 	bpf_map_update_elem(&lang_functions, &key, &known, BPF_ANY);
@@ -433,7 +433,7 @@ WALK_FN __u32 js_find_code(__u64 pc)
 	im = lang_image_of(l);
 	if (!im)
 		return 0;
-	key = (struct lang_key){ l->pid, JS_KEY_CODE, pc >> JS_BLOCK };
+	key = lang_key_of(l, JS_KEY_CODE, pc >> JS_BLOCK);
 	known = bpf_map_lookup_elem(&lang_functions, &key);
 	if ((known && !known->id && bpf_ktime_get_ns() - known->sign < JS_MISS_NS))
 		return 0;

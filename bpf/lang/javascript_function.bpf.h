@@ -349,7 +349,7 @@ static __always_inline void js_put_texts(struct lang_walk *l, struct js_state *j
 /* Builtins without a name keep their machine frame, whose symbol says more. */
 static __always_inline int js_remember_nameless(const struct lang_walk *l, __u64 object, __u64 sign)
 {
-	struct lang_key key = { l->pid, LANG_JAVASCRIPT, object };
+	struct lang_key key = lang_key_of(l, LANG_JAVASCRIPT, object);
 	struct lang_known known = { sign, 0, 0 };
 
 	bpf_map_update_elem(&lang_functions, &key, &known, BPF_ANY);
@@ -452,7 +452,7 @@ WALK_FN int js_shared(__u64 pointer, __u64 map)
 	sign = sign * 31 + js_word(js->shared, im->at[JS_SHARED_SCRIPT]);
 	sign = sign * 31 + (js_word(js->shared, im->at[JS_SHARED_FLAGS] - 8) << 16);
 	sign = sign * 31 + js_small(js_word(js->shared, im->at[JS_SHARED_FLAGS]));
-	key = (struct lang_key){ l->pid, LANG_JAVASCRIPT, js->address };
+	key = lang_key_of(l, LANG_JAVASCRIPT, js->address);
 	known = bpf_map_lookup_elem(&lang_functions, &key);
 	return known && known->sign == sign ? (int)known->id : js_describe(sign, map);
 }

@@ -61,7 +61,8 @@ enum lang_step {
 };
 
 struct lang_key {
-	__u32 pid, kind;
+	__u32 pid;
+	__u32 kind;   /* and lang_proc.generation from bit LANG_RECENT_KIND on */
 	__u64 object; /* address of the function in the process */
 };
 
@@ -77,10 +78,10 @@ struct lang_walk {
 	__u64 thread;	      /* address of the thread's state in the interpreter */
 	__u64 bias, words[16]; /* words: by language */
 	__u32 image, pid, n, fresh;
+	__u32 generation; /* the process's */
 	__u32 ids; /* ids given by this CPU so far */
 	__u32 base;   /* where the frame that was read last begins in bytes */
 	__u32 held;   /* where the last frame begins that bytes hold whole */
-	__u32 pad;
 	__u64 window; /* the address of bytes; 0: they are of one frame */
 	struct lang_recents recents;
 	__u64 frames[LANG_SLOTS];
@@ -232,6 +233,11 @@ static __always_inline void lang_cut(struct lang_walk *l, __u32 state)
 	lang_push(l, 0, state, 0);
 }
 
+static __always_inline struct lang_key lang_key_of(const struct lang_walk *l, __u32 kind, __u64 object)
+{
+	return (struct lang_key){ l->pid, kind | l->generation << LANG_RECENT_KIND, object };
+}
+
 /* Returns the id of a function that this walk has met before; 0: ask lang_find_id. */
 static __always_inline __u32 lang_met(struct lang_walk *l, __u32 kind, __u64 object)
 {
@@ -250,7 +256,7 @@ static __always_inline void lang_note_met(struct lang_walk *l, __u32 kind, __u64
 /* Returns the id of a function that was sent before; 0: send it. */
 static __always_inline __u32 lang_find_sent(const struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
 {
-	struct lang_key key = { l->pid, kind, object };
+	struct lang_key key = lang_key_of(l, kind, object);
 	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
 
 	return known && known->sign == sign ? known->id : 0;
@@ -293,7 +299,7 @@ static __always_inline int lang_begin_function(struct lang_walk *l, __u32 langua
 /* Sends the record, and remembers its id. Returns the id; 0: the ring is full. */
 static __always_inline __u32 lang_send_function(struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
 {
-	struct lang_key key = { l->pid, kind, object };
+	struct lang_key key = lang_key_of(l, kind, object);
 	__u32 id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step, n = l->out.table;
 	__u64 flags = bpf_ringbuf_query(&lang_ring, BPF_RB_AVAIL_DATA) > LANG_RING_WAKE ? BPF_RB_FORCE_WAKEUP
 											: BPF_RB_NO_WAKEUP;
@@ -532,7 +538,8 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 	im = lang_image_of(l);
 	if (!im || !im->usable)
 		return 0;
-	recents_begin(&l->recents, im->epoch);
+	l->generation = p->generation;
+	recents_begin(&l->recents, im->epoch, p->generation);
 	if (p->learn) {
 		p->learn = 0;
 		lang_learn(im, p->image, p->bias);

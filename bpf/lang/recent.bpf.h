@@ -10,11 +10,11 @@
 
 #include <linux/types.h>
 
-enum { LANG_RECENT_BITS = 8 };
+enum { LANG_RECENT_BITS = 8, LANG_RECENT_KIND = 10 /* bits of a kind of key */ };
 
 struct lang_recent {
 	__u64 object, sign;
-	__u64 owner; /* process, kind of key, and epoch of ids; 0: nothing */
+	__u64 owner; /* process and its generation, kind of key, and epoch of ids; 0: nothing */
 	__u32 id;
 	__u32 walk; /* in which the sign was compared last */
 };
@@ -22,19 +22,20 @@ struct lang_recent {
 /* By CPU. */
 struct lang_recents {
 	__u32 walk;  /* counts walks, from 1 on */
-	__u32 epoch; /* lang_image.epoch + 1 */
+	__u64 owner; /* of the walk, for any process and kind */
 	struct lang_recent is[1 << LANG_RECENT_BITS];
 };
 
-static __always_inline void recents_begin(struct lang_recents *rs, __u32 epoch)
+/* Of the epoch 12 bits count, of the generation 20, and all 22 that a pid can have. */
+static __always_inline void recents_begin(struct lang_recents *rs, __u32 epoch, __u32 generation)
 {
 	rs->walk = rs->walk == ~0u ? 1 : rs->walk + 1;
-	rs->epoch = epoch + 1;
+	rs->owner = (__u64)epoch << 52 | (__u64)(generation & 0xfffff) << 32;
 }
 
 static __always_inline __u64 recent_owner(const struct lang_recents *rs, __u32 pid, __u32 kind)
 {
-	return (__u64)rs->epoch << 48 | (__u64)(kind & 0xffff) << 32 | pid;
+	return rs->owner | kind << 22 | pid;
 }
 
 static __always_inline struct lang_recent *recent_slot(struct lang_recents *rs, __u64 object)

@@ -77,8 +77,16 @@ struct lang_proc {
 	 * Not 0: the interpreter is in a library, and bias is not known yet. The BPF programs search the
 	 * library at this many samples.
 	 */
-	__u32 searches, pad;
+	__u32 searches;
+	/* lang_generation() of its exec or fork: the next program may have other functions at these addresses */
+	__u32 generation;
 };
+
+/* Makes a number of the time in ns. Another program of a process, or another process with its pid, differs. */
+static inline __u32 lang_generation(__u64 now)
+{
+	return (__u32)(now >> 18);
+}
 
 /* An executable file, as the kernel knows it at exec. */
 struct lang_file {

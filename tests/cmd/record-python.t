@@ -92,6 +92,27 @@ is "forked children have frames" "$(cprof-dump "$tmp/fork.bin" |
 		/^lang-frame/ && id && index($0, " " id " ") && !($3 in seen) { seen[$3]; n++ }
 		END { print n + 0 }')" 5
 
+# The next program of the process has other functions at the same addresses, with names as long.
+cat >"$tmp/first.py" <<'END'
+import os, sys, time
+def first_name(until):
+    while time.thread_time() < until:
+        pass
+def main():
+    first_name(time.thread_time() + 0.4)
+    if sys.argv[1] == "1":
+        os.execv(sys.executable, [sys.executable, sys.argv[0].replace("first", "other"), "0"])
+main()
+END
+sed 's/first_name/other_name/' "$tmp/first.py" >"$tmp/other.py"
+PYTHONHASHSEED=0 setarch -R "$(command -v cprof-record)" -q -F 999 -o "$tmp/exec.bin" -- \
+	"$python" "$tmp/first.py" 1
+cprof-fold --native none "$tmp/exec.bin" 2>/dev/null >"$tmp/exec"
+ok "after exec, functions at the same addresses have their own names" \
+	awk '/first_name/ { first += $NF } /other_name/ { other += $NF }
+		END { print first + 0, other + 0; exit !(first > 100 && other > 0.4 * (first + other)) }' \
+	"$tmp/exec"
+
 # Code of subinterpreters, in the main thread and in another one
 if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
 	cat >"$tmp/sub.py" <<-'END'

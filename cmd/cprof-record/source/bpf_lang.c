@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
 #include "common/stream/record.h"
 
@@ -479,11 +480,21 @@ bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image 
 void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc)
 {
 	int fd = l->ring ? bpf_map__fd(map_named(&l->hooks[0].find, "lang_procs")) : -1;
+	struct lang_proc own, known;
 
-	if (fd >= 0 && proc)
-		bpf_map_update_elem(fd, &pid, proc, BPF_ANY);
-	else if (fd >= 0)
+	if (fd < 0)
+		return;
+	if (!proc) {
 		bpf_map_delete_elem(fd, &pid);
+		return;
+	}
+	own = *proc;
+	own.generation = lang_generation(host_mono_ns());
+	/* The program has noticed the same at exec or fork, and may have sent functions since. */
+	if (bpf_map_lookup_elem(fd, &pid, &known) == 0 && known.image == own.image &&
+	    (known.searches || known.bias == own.bias))
+		own.generation = known.generation;
+	bpf_map_update_elem(fd, &pid, &own, BPF_ANY);
 }
 
 static void clear_map(int fd)
