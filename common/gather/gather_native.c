@@ -130,6 +130,13 @@ static bool is_generated(const struct gather_native *n, uint32_t node, const str
 	return (!s || named) && (languages & (glue_bit(LANGUAGE_PHP) | glue_bit(LANGUAGE_RUBY))) && is_in_memory(n, node, epoch);
 }
 
+/* Returns true if V8's own map names the code of a frame that is only "(wasm)" or "(regexp)". */
+static bool is_special(const struct capture_symbol *s, uint8_t languages)
+{
+	return s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP) &&
+	       (languages & glue_bit(LANGUAGE_JAVASCRIPT));
+}
+
 /* Decides about a frame, and sets the mode for the next one outwards. */
 static bool is_shown(struct gather_native *n, const struct native_step *at, uint64_t epoch, uint8_t languages,
 		     struct native_step *next)
@@ -144,12 +151,12 @@ static bool is_shown(struct gather_native *n, const struct native_step *at, uint
 	}
 	if (n->native == NATIVE_NONE)
 		return false;
+	s = gather_names_symbol(n->names, node->frame, epoch);
 	if (at->mode == MODE_LOOP) {
 		next->mode = MODE_BELOW;
 		next->file = file_of(n, at->node, epoch);
-		return false;
+		return is_special(s, languages);
 	}
-	s = gather_names_symbol(n->names, node->frame, epoch);
 	if (is_generated(n, at->node, s, epoch, languages))
 		return false;
 	if (s && s->source != NAME_BOUNDS)
