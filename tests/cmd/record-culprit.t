@@ -42,24 +42,35 @@ like "by process" "$(rows culprit,process "$tmp/got")" '^hog1-[0-9]+	'
 like "by container" "$(rows culprit,container "$tmp/got")" '^(\[no cgroup\]|/|[^	]+)	[0-9]+'
 
 # A recording of one process names the others that had the CPU.
-# beside OPTION FILE: records the victim by its pid, which is its tid, too
+# beside OPTION FILE: records the victim by its pid, which is its tid, too; or by a control group of its own
 beside() {
-	for seconds in 4 20; do # again, if the programs ended before a slow start of the recorder
+	for seconds in 4 8 20; do # the recorder may begin late, above all if it is sanitized
 		chrt -r 60 "$hogs" hogs $seconds 3 >"$tmp/log" &
 		victim=$!
-		until grep -qx victim /proc/$victim/comm; do sleep 0.05; done
-		cprof-record -q "$1" $victim --off-cpu=100us -F 997 -o "$2" 1.5
-		ended=$?
+		until grep -qx victim /proc/$victim/comm; do sleep 0.05; done # the hogs are its children by then
+		what=$victim
+		[ "$1" = --cgroup ] && what=$group && echo $victim >"$group/cgroup.procs"
+		cprof-record -q "$1" "$what" --off-cpu=100us -F 997 -o "$2" 1.5
+		status=$?
 		wait $victim
-		! rows culprit "$2" | grep -q '^hog1-' || break
+		[ "$(rows culprit "$2" | wc -l)" -lt 3 ] || break
 	done
-	is "recorded by $1" $ended 0
+	is "recorded by $1" $status 0
 	check "  with its culprits" "$2"
+	is "  the samples are the victim's" "$(cprof-fold --no-names "$2" | sed 's/;.*//' | sort -u)" victim
+	like "  the functions of others are not known" "$(rows culprit,process,function "$2")" \
+		'^hog1-[0-9]+	\[outside\]	'
 }
 beside -t "$tmp/t.bin"
 beside -p "$tmp/p.bin"
-like "their functions are not known" "$(rows culprit,process,function "$tmp/p.bin")" \
-	'^hog1-[0-9]+	\[outside\]	'
+root=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+group=$root/cprof-culprit.$$
+if [ "$root" ] && mkdir "$group" 2>/dev/null; then
+	trap 'rmdir "$group"; rm -rf "$tmp"' EXIT
+	beside --cgroup "$tmp/g.bin"
+else
+	skip "a control group" "none can be made here"
+fi
 cprof-dump "$tmp/p.bin" | grep -v '^outside' | cprof-dump -r >"$tmp/without.bin"
 for options in "" --wall "--wall -t" --blame "--by cpu" "--by process"; do
 	is "no other view counts them: $options" "$(cprof-fold --no-names $options "$tmp/p.bin" | cksum)" \
