@@ -188,6 +188,7 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 {
 	struct task_struct *prev = (void *)bpf_get_current_task_btf();
 	unsigned int pid = prev->tgid, tid = prev->pid;
+	const struct pt_regs *regs;
 	unsigned long long key;
 	struct thread *t;
 	struct site *s;
@@ -218,12 +219,16 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 		return 0;
 	}
 	t->reason = preempted ? WAIT_CPU : reason_of(state);
-	key = t->reason == WAIT_CPU ? key_without(tid, PREEMPTED) : key_of(prev, tid);
-	t->site = find_site(t, key, pid, tid, now);
+	regs = t->reason == WAIT_CPU ? NULL : (struct pt_regs *)bpf_task_pt_regs(prev);
+	key = t->reason == WAIT_CPU ? key_without(tid, PREEMPTED) : key_of(regs, tid);
+	if (t->sites[key & (WAIT_SITES - 1)].key == key) /* mostly; without a call */
+		t->site = key & (WAIT_SITES - 1);
+	else
+		t->site = find_site(t, key, pid, tid, now);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->used = now;
 	if (t->reason == WAIT_SLEEP)
-		note_futex(t);
+		note_futex(t, regs);
 	else
 		t->futex.address = 0;
 	t->throttled = t->throttled_reported = 0;
@@ -325,17 +330,21 @@ WALK_FN int begin_waker(unsigned long long now, unsigned long long *site)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	unsigned long long key, seen;
+	const struct pt_regs *regs;
 	struct thread *t;
 
 	if (!site)
 		return 0;
 	*site = 0;
-	if (task->flags & KTHREAD || !in_call(task) || !is_wanted(task->tgid, task->pid))
+	if (task->flags & KTHREAD)
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (!in_call(regs) || !is_wanted(task->tgid, task->pid))
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)
 		return 0;
-	key = mix(key_of(task, task->pid), WAKES);
+	key = mix(key_of(regs, task->pid), WAKES);
 	seen = mix(key, epoch);
 	*site = key;
 	if (t->wakes[key & (WAKE_SITES - 1)] == seen)

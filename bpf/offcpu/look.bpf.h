@@ -119,7 +119,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	}
 	if (!s || t->seen || task->on_cpu || (state & DEAD) || was_on_off(task) || !task_is_wanted(task))
 		return;
-	key = state ? key_of(task, tid) : key_without(tid, PREEMPTED);
+	key = state ? key_of((struct pt_regs *)bpf_task_pt_regs(task), tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);
 	s->head.cgroup = cgroup_of(task);
 	if (want_kernel) {

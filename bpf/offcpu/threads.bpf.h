@@ -144,29 +144,31 @@ struct site {
 
 /* A reading of the time for which a group's queue was throttled; see quota.bpf.h. */
 struct quota {
-	unsigned long long queue; /* address; 0: there is none */
 	unsigned long long total, open, since;
+	unsigned long long queue; /* address; 0: there is none */
 };
 
+/* The fields for short waits come first, in few cache lines. */
 struct thread {
 	unsigned long long start; /* off the CPU and unreported since then; 0: it runs, or is not recorded */
 	unsigned long long since; /* on the CPU since then; 0: it does not run, or unknown */
 	unsigned long long ran;   /* total time on a CPU, without the run that goes on since then */
-	unsigned long long ran_reported; /* part of it that was reported ... */
-	unsigned long long reported_at;  /* ... and when; at first when the thread was first seen */
 	unsigned long long left;  /* the CPU, when the wait began; the iterator moves start, but not this */
 	unsigned long long woken; /* when; 0: not yet */
-	unsigned long long slept, queued, on; /* the last wait as a whole if it came to min_ns; otherwise 0 */
-	unsigned long long throttled, throttled_reported; /* in the current wait, or the last one */
-	struct quota quota;
 	unsigned long long exec;  /* the scheduler's account of its run time at start */
-	unsigned int site;
+	unsigned short site;
 	unsigned char reason;
 	unsigned char stack_sent; /* that of this very wait */
+	unsigned char waking_sent; /* likewise */
 	unsigned char seen; /* it was switched since recording began */
 	unsigned char due;  /* on_back must report its wait */
-	unsigned char waking_sent; /* that of this very wait */
+	unsigned long long slept, queued; /* the last wait as a whole if it came to min_ns; otherwise 0 */
+	unsigned long long throttled, throttled_reported; /* in the current wait, or the last one */
+	struct quota quota;
 	struct futex futex; /* that of this very wait */
+	unsigned long long on; /* the end of the last wait that came to min_ns */
+	unsigned long long ran_reported; /* the part of ran that was reported ... */
+	unsigned long long reported_at;  /* ... and when; at first when the thread was first seen */
 	unsigned long long wakes[WAKE_SITES]; /* keys of sent stacks, with their epoch */
 	struct site sites[WAIT_SITES];
 };
@@ -331,9 +333,8 @@ static __always_inline unsigned long long key_without(unsigned int tid, unsigned
  * argument, usually the awaited descriptor or lock. (After an interrupt or a fault orig_ax is -1.) On arm64
  * the first argument is in orig_x0: if the call is traced, x0 already holds the result.
  */
-static __always_inline unsigned long long key_of(struct task_struct *task, unsigned int tid)
+static __always_inline unsigned long long key_of(const struct pt_regs *r, unsigned int tid)
 {
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
 	unsigned long long h = mix(tid, 0x5851f42d4c957f2dull);
 
 	if (!r)
@@ -353,10 +354,8 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 }
 
 /* Is the thread in a system call? Otherwise an interrupt or a fault has brought it into the kernel. */
-static __always_inline int in_call(struct task_struct *task)
+static __always_inline int in_call(const struct pt_regs *r)
 {
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
-
 #if defined(__TARGET_ARCH_x86)
 	return r && (long)r->orig_rax >= 0;
 #else
@@ -380,20 +379,25 @@ static __always_inline unsigned long long futex_of(const struct pt_regs *r, unsi
 #endif
 }
 
-/* Reads the futex that the current thread begins to wait for. */
-WALK_FN int note_futex(struct thread *t)
+/* Reads the words of the futex that the current thread begins to wait for. */
+WALK_FN int read_futex(struct thread *t)
 {
-	unsigned int op = 0;
-
 	if (!t)
 		return 0;
-	t->futex.address = futex_of((struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()), &op);
-	if (!t->futex.address)
-		return 0;
-	t->futex.op = op;
 	if (bpf_probe_read_user(t->futex.words, sizeof(t->futex.words), (void *)t->futex.address) == 0)
 		return 0; /* otherwise all are 0: the futex may be the last word of its page */
 	return bpf_probe_read_user(t->futex.words, sizeof(t->futex.words[0]), (void *)t->futex.address);
+}
+
+static __always_inline void note_futex(struct thread *t, const struct pt_regs *r)
+{
+	unsigned int op = 0;
+
+	t->futex.address = futex_of(r, &op);
+	if (!t->futex.address)
+		return;
+	t->futex.op = op;
+	read_futex(t);
 }
 
 /* Returns the slot of a site. A new site replaces the less recently used one of two. */
