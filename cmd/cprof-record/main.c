@@ -426,11 +426,17 @@ static void record(struct recorder *r)
 	}
 }
 
+/* Returns the recorder's CPU time so far, but for programs that it loaded late: they belong to the start. */
+static uint64_t steady_ns(const struct recorder *r)
+{
+	return ledger_own_ns(&r->emit) - r->engine->late_ns;
+}
+
 static void finish(struct recorder *r)
 {
 	uint64_t now;
 
-	r->own_stopped = ledger_own_ns(&r->emit);
+	r->own_stopped = steady_ns(r);
 	notify_stopping(&r->notify);
 	r->engine->ops->stop(r->engine);
 	hotplug_end(r);
@@ -616,7 +622,7 @@ static void start(struct recorder *r)
 	if (r->o.command)
 		command_go(&r->command);
 	notify_ready(&r->notify);
-	r->own_started = ledger_own_ns(&r->emit);
+	r->own_started = steady_ns(r);
 }
 
 int main(int argc, char **argv)

@@ -203,7 +203,7 @@ static void print_samples(const struct recorder *r)
  */
 static void print_cost(const struct recorder *r, double wall)
 {
-	double steady = (double)(r->own_stopped - r->own_started - r->engine->late_ns) / 1e9;
+	double steady = (double)(r->own_stopped - r->own_started) / 1e9;
 	double all = (double)ledger_own_ns(&r->emit) / 1e9;
 	double bpf = (double)r->ledger.costs[COST_BPF_NS] / 1e9;
 	size_t cpus = r->cpus.n ? r->cpus.n : 1;
