@@ -10,7 +10,9 @@
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
 
-static void add_numbers(const char *option, const char *text, uint64_t **list, size_t *cap, size_t *n)
+/* word: stands for the number UINT64_MAX; NULL: none does. */
+static void add_numbers(const char *option, const char *text, const char *word, uint64_t **list, size_t *cap,
+			size_t *n)
 {
 	char *copy = strdup(text), *rest = copy, *one;
 
@@ -19,6 +21,10 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	while ((one = strsep(&rest, ","))) {
 		if (!grow_array(list, cap, *n, sizeof(**list)))
 			cli_no_memory();
+		if (word && strcmp(one, word) == 0) {
+			(*list)[(*n)++] = UINT64_MAX;
+			continue;
+		}
 		if (isalpha((unsigned char)one[0]))
 			cli_usage("invalid %s \"%s\" (expected numbers; --comm selects by command name)", option, one);
 		(*list)[(*n)++] = cli_number(option, one, 0, INT32_MAX);
@@ -286,11 +292,11 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		set_half(f, HALF_KERNEL);
 		return true;
 	case FILTER_PID:
-		add_numbers("--pid", argument, &f->pids, &f->cap_pids, &v->n_pids);
+		add_numbers("--pid", argument, NULL, &f->pids, &f->cap_pids, &v->n_pids);
 		v->pids = f->pids;
 		return true;
 	case FILTER_TID:
-		add_numbers("--tid", argument, &f->tids, &f->cap_tids, &v->n_tids);
+		add_numbers("--tid", argument, "main", &f->tids, &f->cap_tids, &v->n_tids);
 		v->tids = f->tids;
 		return true;
 	case FILTER_COMM:

@@ -51,7 +51,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SELECT, 'U', "user", NULL, "only user stacks" },                                          \
 	{ OPTIONS_SELECT, 'K', "kernel", NULL, "only kernel stacks" },                                      \
 	{ OPTIONS_SELECT, FILTER_PID, "pid", "PID,...", "samples of these processes" },                     \
-	{ OPTIONS_SELECT, FILTER_TID, "tid", "TID,...", "samples of these threads" },                       \
+	{ OPTIONS_SELECT, FILTER_TID, "tid", "TID|main,...", "samples of these threads" },                  \
 	{ OPTIONS_SELECT, FILTER_COMM, "comm", "NAME", "threads of this command, also like shop*" },     \
 	{ OPTIONS_SELECT, FILTER_IN, "in", "CONTAINER|CGROUP", "samples of this container or control group" }, \
 	{ OPTIONS_SELECT, FILTER_LABEL, "label", "KEY=VALUE", "samples recorded with this label" },         \

@@ -49,6 +49,9 @@ struct capture_process {
 	uint8_t via; /* enum process_via */
 	uint64_t pid, nspid, start, generation;
 	uint32_t parent;    /* process id; 0: unknown */
+	uint32_t leader;    /* the main thread, or until that is defined the first one; 0: none */
+	uint32_t first;     /* after an exec: the process before all of them; 0: this one */
+	uint32_t last;      /* in that one: the process after the newest exec; 0: none */
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
 	uint64_t epoch;     /* the current epoch; 0: the first */
 	uint32_t epoch_seq; /* unique for each epoch of each process */
@@ -279,6 +282,14 @@ const char *capture_apply(struct capture *c, const struct record *r);
  */
 const char *capture_check_sample(const struct capture *c, const struct record_sample *r);
 bool capture_has_thread(const struct capture *c, uint64_t thread);
+/*
+ * Returns the command of a process as a text id, the name of its main thread as of now; 0: unknown.
+ * capture_last_comm: the name after its newest exec, so that a program has one name however it was started;
+ * capture_last_name: likewise that of a thread.
+ */
+uint32_t capture_process_comm(const struct capture *c, uint32_t process);
+uint32_t capture_last_comm(const struct capture *c, uint32_t process);
+uint32_t capture_last_name(const struct capture *c, uint32_t thread);
 /* Returns true if the process of a defined thread has no sample yet in its current epoch. */
 bool capture_is_first(const struct capture *c, uint64_t thread);
 

@@ -30,6 +30,10 @@ const char *process_apply(struct capture *c, const struct record_process *r)
 		.running = 1,
 		.group_running = 1,
 	};
+	if (parent && r->via == VIA_EXEC && parent->pid == r->pid) {
+		p->first = parent->first ? parent->first : (uint32_t)r->parent;
+		c->processes[p->first].last = (uint32_t)r->id;
+	}
 	if (parent && r->via == VIA_FORK)
 		maps_copy(&p->maps, &parent->maps);
 	c->defined_processes++;
@@ -38,6 +42,7 @@ const char *process_apply(struct capture *c, const struct record_process *r)
 
 const char *thread_apply(struct capture *c, const struct record_thread *r)
 {
+	struct capture_process *p;
 	const char *wrong;
 
 	if (!DEFINED(c, processes, r->process))
@@ -50,6 +55,9 @@ const char *thread_apply(struct capture *c, const struct record_thread *r)
 	c->threads[r->id] =
 		(struct capture_thread){ .defined = true, .process = (uint32_t)r->process, .tid = r->tid };
 	c->defined_threads++;
+	p = &c->processes[r->process];
+	if (!p->leader || r->tid == p->pid)
+		p->leader = (uint32_t)r->id;
 	return NULL;
 }
 
@@ -77,6 +85,30 @@ const char *member_apply(struct capture *c, const struct record_member *r)
 		return "an undefined cgroup";
 	c->processes[r->process].cgroup = path;
 	return NULL;
+}
+
+uint32_t capture_process_comm(const struct capture *c, uint32_t process)
+{
+	uint32_t leader = c->processes[process].leader;
+
+	return leader ? c->threads[leader].comm : 0;
+}
+
+uint32_t capture_last_comm(const struct capture *c, uint32_t process)
+{
+	const struct capture_process *p = &c->processes[process];
+	uint32_t first = p->first ? p->first : process, last = c->processes[first].last;
+	uint32_t comm = last ? capture_process_comm(c, last) : 0;
+
+	return comm ? comm : capture_process_comm(c, process);
+}
+
+uint32_t capture_last_name(const struct capture *c, uint32_t thread)
+{
+	const struct capture_thread *t = &c->threads[thread];
+	bool main = t->tid == c->processes[t->process].pid;
+
+	return main ? capture_last_comm(c, t->process) : t->comm;
 }
 
 bool capture_has_thread(const struct capture *c, uint64_t thread)

@@ -33,9 +33,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.epoch = g->capture.processes[t->process].epoch;
 	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins || v->all_ids)
 		k.cgroup = g->capture.processes[t->process].cgroup;
-	if (gather_keys_show_pid(v) || (v->origins && grain < ORIGIN_CONTAINER) || v->all_ids || t->comm == 0)
+	if (gather_keys_need_pid(v) || (v->origins && grain < ORIGIN_CONTAINER) || v->all_ids || t->comm == 0)
 		k.process = t->process;
-	if (gather_keys_show_tid(v) || (gather_spreads(v) && grain == ORIGIN_THREAD) || v->all_ids)
+	if (gather_keys_need_tid(v) || (gather_spreads(v) && grain == ORIGIN_THREAD) || v->all_ids)
 		k.thread = (uint32_t)r->thread;
 	if (((gather_spreads(v) && grain == ORIGIN_THREAD) || view_has_key(v, BY_CPU)) &&
 	    r->cpu < UINT32_MAX - 1)
@@ -319,9 +319,9 @@ static struct gather_key account_of(const struct gather *g, const struct gather_
 
 	if (all || v->container || view_has_key(v, BY_CONTAINER))
 		key.cgroup = k->cgroup;
-	if (all || gather_keys_show_pid(v) || k->comm == 0)
+	if (all || gather_keys_need_pid(v) || k->comm == 0)
 		key.process = k->process;
-	if (gather_keys_show_tid(v))
+	if (gather_keys_need_tid(v))
 		key.thread = k->thread;
 	return key;
 }

@@ -72,17 +72,15 @@ static inline struct gather_key gather_keys_at(const struct gather *g, size_t i)
 	return key;
 }
 
-/* Rows by process or thread show its ids, unless they must match another capture. */
-static inline bool gather_keys_show_pid(const struct view *v)
+/* Rows by process or thread have its name, and its ids unless they must match another capture. */
+static inline bool gather_keys_need_pid(const struct view *v)
 {
-	bool keyed = view_has_key(v, BY_PROCESS) || view_has_key(v, BY_THREAD);
-
-	return v->pid || v->tid || (!v->no_ids && keyed);
+	return v->pid || v->tid || view_has_key(v, BY_PROCESS) || view_has_key(v, BY_THREAD);
 }
 
-static inline bool gather_keys_show_tid(const struct view *v)
+static inline bool gather_keys_need_tid(const struct view *v)
 {
-	return v->tid || (!v->no_ids && view_has_key(v, BY_THREAD));
+	return v->tid || view_has_key(v, BY_THREAD);
 }
 
 #endif

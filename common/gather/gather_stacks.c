@@ -52,10 +52,11 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 	return profile_label(g->p, text, &label) && push_stack_frame(g, s, label);
 }
 
-static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
+/* Appends a command; comm 0: an unknown one, that of the key's process. */
+static void append_comm(const struct gather *g, const struct gather_key *k, uint32_t comm, struct buf *text)
 {
-	if (k->comm)
-		sanitize_append(text, capture_text(&g->capture, k->comm));
+	if (comm)
+		sanitize_append(text, capture_text(&g->capture, comm));
 	else
 		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
 }
@@ -85,15 +86,22 @@ static void append_label(const struct gather *g, const char *key, struct buf *te
 	buf_release(&none);
 }
 
-/* Appends the command, with the ids that are shown. */
-static void append_ids(const struct gather *g, const struct gather_key *k, bool pid, bool tid,
+/* Appends a command, with the ids that are shown. */
+static void append_ids(const struct gather *g, const struct gather_key *k, uint32_t comm, bool pid, bool tid,
 		       struct buf *text)
 {
-	append_comm(g, k, text);
+	append_comm(g, k, comm, text);
 	if (pid)
 		buf_printf(text, "-%" PRIu64, g->capture.processes[k->process].pid);
 	if (tid)
 		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
+}
+
+/* Returns the command that a row has. That of a process or a thread has one name, whatever it was before. */
+static uint32_t comm_of_key(const struct gather *g, const struct gather_key *k, enum view_by by)
+{
+	return by == BY_PROCESS ? capture_last_comm(&g->capture, k->process) :
+	       by == BY_THREAD	? capture_last_name(&g->capture, k->thread) : k->comm;
 }
 
 static void append_key(const struct gather *g, const struct gather_key *k, const struct view_key *key,
@@ -110,7 +118,8 @@ static void append_key(const struct gather *g, const struct gather_key *k, const
 	else if (key->by == BY_CPU)
 		buf_text(text, "[unknown CPU]");
 	else
-		append_ids(g, k, v->pid || v->tid || (!v->no_ids && key->by != BY_COMM),
+		append_ids(g, k, comm_of_key(g, k, key->by),
+			   v->pid || v->tid || (!v->no_ids && key->by != BY_COMM),
 			   v->tid || (!v->no_ids && key->by == BY_THREAD), text);
 }
 
@@ -134,7 +143,7 @@ static bool push_root(struct gather *g, struct stack *s, const struct gather_key
 	if (!view_shows_frames(g->view))
 		return true;
 	buf_clear(text);
-	append_ids(g, k, g->view->pid || g->view->tid, g->view->tid, text);
+	append_ids(g, k, k->comm, g->view->pid || g->view->tid, g->view->tid, text);
 	return !text->failed && push_text(g, s, buf_view(text));
 }
 
@@ -245,6 +254,7 @@ static bool make_origin(struct gather *g, const struct gather_key *k, uint32_t *
 {
 	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
 	const struct origins *all = g->view->origins;
+	enum view_by by = all->grain == ORIGIN_PROCESS ? BY_PROCESS : BY_COMM;
 	bool good = append_labels(g, &labels);
 	struct origin o = { 0 };
 
@@ -253,7 +263,7 @@ static bool make_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	if (k->cgroup)
 		sanitize_append(&container, capture_text(&g->capture, k->cgroup));
 	if (all->grain < ORIGIN_CONTAINER) {
-		append_comm(g, k, &comm);
+		append_comm(g, k, comm_of_key(g, k, by), &comm);
 		o.pid = g->capture.processes[k->process].pid;
 	}
 	if (all->threads && all->grain == ORIGIN_THREAD) {

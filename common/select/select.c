@@ -180,15 +180,23 @@ static bool is_labelled(const struct view *v, const struct capture *c)
 	return true;
 }
 
+/* Returns whether the threads are asked for that lead their processes, and this is one of them. */
+static bool leads(const struct view *v, uint64_t pid, uint64_t tid)
+{
+	return tid == pid && v->n_tids && id_listed(v->tids, v->n_tids, VIEW_MAIN_THREAD);
+}
+
 bool select_thread(const struct select *g, uint64_t thread)
 {
 	const struct view *v = g->view;
 	const struct capture *c = g->capture;
 	const struct capture_thread *t = &c->threads[thread];
+	uint64_t pid = c->processes[t->process].pid;
 
-	return id_listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
-	       id_listed(v->tids, v->n_tids, t->tid) &&
-	       glob_lists(v->comms, v->n_comms, capture_text(c, t->comm)) &&
+	return id_listed(v->pids, v->n_pids, pid) &&
+	       (id_listed(v->tids, v->n_tids, t->tid) || leads(v, pid, t->tid)) &&
+	       (glob_lists(v->comms, v->n_comms, capture_text(c, t->comm)) ||
+		glob_lists(v->comms, v->n_comms, capture_text(c, capture_process_comm(c, t->process)))) &&
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 

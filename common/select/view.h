@@ -42,6 +42,8 @@ enum view_by {
 };
 enum { VIEW_KEYS = 8, VIEW_FRAME_KEYS = BY_SYSCALL }; /* most keys; number of kinds that name frames */
 
+#define VIEW_MAIN_THREAD UINT64_MAX
+
 struct view_key {
 	enum view_by by;
 	const char *label; /* BY_LABEL: "service" */
@@ -74,7 +76,7 @@ enum view_latency { LATENCY_NOT, LATENCY_PROCESS, LATENCY_GROUP };
 /* All zero: every sample, by function, with the command as root. The lists stay the caller's. */
 struct view {
 	/* Filters. An empty list lets everything pass. */
-	const uint64_t *pids, *tids;
+	const uint64_t *pids, *tids; /* VIEW_MAIN_THREAD among tids: the main thread of each process */
 	size_t n_pids, n_tids;
 	const char **comms;
 	size_t n_comms;

@@ -54,7 +54,7 @@ end time=200000 reason=closed samples=8
 flush
 X
 cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin"
-is "a chain" "$(cprof-fold --blame --comm main "$tmp/a.bin")" \
+is "a chain" "$(cprof-fold --blame --tid 42 "$tmp/a.bin")" \
 'main;join;[sleeping] 500
 main;join;[sleeping];<- kworker;[not recorded] 3000
 main;join;[sleeping];<- work;f 40000
@@ -73,7 +73,7 @@ s/^\(sample time=61000 .*\) weight=10000/\1 weight=4000/
 s/^sample time=61000 .*/sample time=57000 event=5 cpu=0 thread=2 user=19 kernel=0 weight=6000\n&/
 s/^woken time=61000 .*/& user=0 kernel=0 lock=0 owner=0 throttled=6000/' "$tmp/a.txt" >"$tmp/quota.txt"
 cprof-dump -r "$tmp/quota.txt" >"$tmp/quota.bin"
-is "time throttled is not that in the queue" "$(cprof-fold --blame --comm main "$tmp/quota.bin" | grep nap)" \
+is "time throttled is not that in the queue" "$(cprof-fold --blame --tid 42 "$tmp/quota.bin" | grep nap)" \
 'main;join;[sleeping];<- work;nap;[sleeping];[timer] 30000
 main;join;[sleeping];<- work;nap;[throttled] 6000
 main;join;[sleeping];<- work;nap;[waiting for a CPU] 4000'
@@ -97,7 +97,7 @@ like "with ids" "$(cprof-fold --blame -t --tid 42 "$tmp/a.bin")" \
 	'^main-42/42;join;\[sleeping\];<- work-42/43;g 20000$'
 like "with a pid" "$(cprof-fold --blame -p --tid 42 "$tmp/a.bin")" \
 	'^main-42;join;\[sleeping\];<- work-42;g 20000$'
-is "who ended the waits" "$(cprof-fold --by waker --comm main "$tmp/a.bin")" 'kworker-9/9 3000
+is "who ended the waits" "$(cprof-fold --by waker --tid 42 "$tmp/a.bin")" 'kworker-9/9 3000
 work-42/43 100000'
 like "a table" "$(cprof-top --by waker "$tmp/a.bin")" ' 100\.00us .* work-42/43$'
 for i in 1 2; do cat "$tmp/a.bin"; done >"$tmp/b.bin"
@@ -105,7 +105,7 @@ is "  with the number of waits and the longest" "$(cprof-top --by waker -o tsv "
 	'work-42/43	200000	75.188	2	100000
 [timer]	60000	22.5564	2	30000
 kworker-9/9	6000	2.25564	2	3000'
-like "  of what waits ended in" "$(cprof-top --blame --comm main "$tmp/a.bin")" '^ *40\.00us .* f$'
+like "  of what waits ended in" "$(cprof-top --blame --tid 42 "$tmp/a.bin")" '^ *40\.00us .* f$'
 like "a picture" "$(cprof-flame -o svg --blame "$tmp/a.bin")" '&lt;- work'
 unlike "  whose timers and wakers are not functions without a name" \
 	"$(cprof-flame -o svg --blame "$tmp/a.bin")" 'no name'
@@ -113,7 +113,7 @@ unlike "  whose timers and wakers are not functions without a name" \
 # The stack of a waker, between it and the time meanwhile
 sed 's/by=task waker=2$/by=task waker=2 user=18 kernel=0 lock=0 owner=0/' "$tmp/a.txt" |
 	cprof-dump -r >"$tmp/b.bin"
-is "the waker's stack" "$(cprof-fold --blame --comm main "$tmp/b.bin" | grep waking)" \
+is "the waker's stack" "$(cprof-fold --blame --tid 42 "$tmp/b.bin" | grep waking)" \
 'main;join;[sleeping];<- work;g;[waking];f 40000
 main;join;[sleeping];<- work;g;[waking];g 20000
 main;join;[sleeping];<- work;g;[waking];nap;[sleeping];[timer] 30000
@@ -182,7 +182,7 @@ fi
 grep -v '^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/old.bin"
 is "a capture without wakers" "$(cprof-fold --blame "$tmp/old.bin")" "$(cprof-fold --wall "$tmp/old.bin")"
 sed 's/by=task waker=2/by=unknown waker=0/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
-like "no waker" "$(cprof-fold --blame --comm main "$tmp/b.bin")" \
+like "no waker" "$(cprof-fold --blame --tid 42 "$tmp/b.bin")" \
 	'^main;join;\[sleeping\];\[waker not known\] 100000$'
 for by in disk network interrupt softirq; do
 	sed "s/by=timer/by=$by/" "$tmp/a.txt" | cprof-dump -r | cprof-fold --blame --comm work >"$tmp/got"
@@ -191,9 +191,9 @@ done
 sed 's/slept=100000 /slept=900000000 /' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin" 2>/dev/null
 status "a wait before all time" 3 cprof-fold --blame "$tmp/b.bin"
 sed 's/weight=100500/weight=50000/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
-is "a part of the wait was lost: the rest is divided" "$(cprof-fold --blame --comm main "$tmp/b.bin" | sum)" \
-	"$(cprof-fold --wall --comm main "$tmp/b.bin" | sum)"
-like "  in proportion" "$(cprof-fold --blame --comm main "$tmp/b.bin")" '<- work;f [0-9]{5}$'
+is "a part of the wait was lost: the rest is divided" "$(cprof-fold --blame --tid 42 "$tmp/b.bin" | sum)" \
+	"$(cprof-fold --wall --tid 42 "$tmp/b.bin" | sum)"
+like "  in proportion" "$(cprof-fold --blame --tid 42 "$tmp/b.bin")" '<- work;f [0-9]{5}$'
 
 # Two segments: ids change, and the wait goes on.
 {
@@ -205,8 +205,8 @@ like "  in proportion" "$(cprof-fold --blame --comm main "$tmp/b.bin")" '<- work
 	sed -n '/^sample time=70000/,$p' "$tmp/a.txt" | sed 's/thread=2/thread=7/; s/waker=2/waker=7/'
 } >"$tmp/two.txt"
 cprof-dump -r "$tmp/two.txt" >"$tmp/two.bin"
-is "a chain through two segments" "$(cprof-fold --blame --comm main "$tmp/two.bin")" \
-	"$(cprof-fold --blame --comm main "$tmp/a.bin")"
+is "a chain through two segments" "$(cprof-fold --blame --tid 42 "$tmp/two.bin")" \
+	"$(cprof-fold --blame --tid 42 "$tmp/a.bin")"
 
 # The thread that had the CPU while another one was queued for it
 run='sample time=55000 event=1 cpu=0 thread=3 user=0 kernel=0 weight=10000'
@@ -223,7 +223,7 @@ is "  by thread and function" "$(by culprit,thread,function)" 'kworker-9/9 2500 
 is "  by process" "$(by culprit,process)" 'kworker-9 2500 main-42 7500 '
 is "  by function" "$(by culprit,function)" 'kworker 2500 main;g 7500 '
 is "  by container" "$(by culprit,container)" '[no cgroup] 10000 '
-is "  of another thread" "$(cprof-fold --by culprit --comm main "$tmp/a.bin")" '[nobody sampled] 200'
+is "  of another thread" "$(cprof-fold --by culprit --tid 42 "$tmp/a.bin")" '[nobody sampled] 200'
 
 status "--blame and --event" 2 cprof-fold --blame --event off-cpu "$tmp/a.bin"
 status "--blame and --by thread" 2 cprof-fold --blame --by thread "$tmp/a.bin"

@@ -87,7 +87,7 @@ is "--by: a label's values, and none" "$(cprof-fold --by label.service "$tmp/l.b
 web 3"
 is "  containers" "$(cprof-fold --by container "$tmp/b.bin" | wc -l)" 2
 is "  modules, processes, threads" "$(for b in module process thread; do cprof-fold --by $b "$tmp/b.bin" | awk '{ n += $NF } END { printf "%d ", n }'; done)" "6 6 6 "
-is "  processes and their weights" "$(cprof-fold --by process "$tmp/a.bin" | tr '\n' ' ')" "semi:worker-42 1 web-42 2 "
+is "  processes and their weights" "$(cprof-fold --by process "$tmp/a.bin" | tr '\n' ' ')" "web-42 3 "
 is "  of folded text the outermost frame" "$(cprof-fold --by process "$tmp/t.folded")" "a 13"
 status "  which has no container" 2 cprof-fold --by container "$tmp/t.folded"
 
@@ -111,7 +111,8 @@ if command -v sqlite3 >/dev/null; then
 	ok "there are functions" test "$(wc -l <"$tmp/sql")" -gt 20
 	same "sqlite imports the rows and adds up what cprof-top does" "$tmp/top" "$tmp/sql"
 	is "  and by command" "$(sql "select sum(weight) from f where comm = 'web'")" \
-		"$(cprof-fold --comm web "$tmp/b.bin" "$tmp/a.bin" | awk '{ n += $NF } END { print n }')"
+		"$(cprof-fold --comm web --tid main "$tmp/b.bin" "$tmp/a.bin" |
+			awk '{ n += $NF } END { print n }')"
 else
 	skip "sqlite" "sqlite3 is not installed"
 fi

@@ -155,11 +155,13 @@ is "--pid" "$(fold --pid 43 "$tmp/a.bin" | total)" 3
 is "--pid with a list" "$(fold --pid 43,42 "$tmp/a.bin" | total)" 11
 is "--pid twice" "$(fold --pid 43 --pid 42 "$tmp/a.bin" | total)" 11
 is "--tid" "$(fold --tid 99,44 "$tmp/a.bin" | total)" 3
-is "--comm is the whole name" "$(fold --comm make "$tmp/a.bin" | total)" 6
-is "--comm twice" "$(fold --comm make --comm cc1 "$tmp/a.bin" | total)" 8
+is "--comm is the whole name" "$(fold --comm 'make helpe' "$tmp/a.bin" | total)" 0
+is "  of a thread" "$(fold --comm 'make helper' "$tmp/a.bin" | total)" 2
+is "  or of a process, for all its threads" "$(fold --comm make "$tmp/a.bin" | total)" 8
+is "--comm twice" "$(fold --comm make --comm cc1 "$tmp/a.bin" | total)" 11
 is "--match finds a frame anywhere in the stack" "$(fold -i --match '^(middle|do_work)$' "$tmp/a.bin" | total)" 3
 is "--match looks at the command too" "$(fold --match '^make' "$tmp/a.bin" | total)" 8
-is "filters combine" "$(fold --match '^do' --pid 43 --comm cc1 "$tmp/a.bin" | total)" 1
+is "filters combine" "$(fold --match '^do' --tid 43 --comm cc1 "$tmp/a.bin" | total)" 1
 is "--from is in seconds after the first sample" "$(fold --from 1 "$tmp/a.bin" | total)" 5
 is "--to excludes its end" "$(fold --to 1.0 "$tmp/a.bin" | total)" 6
 is "slices add up" "$(for s in '--to 0.25' '--from 0.25 --to 2.0' '--from 2'; do fold $s "$tmp/a.bin"; done | total)" 11

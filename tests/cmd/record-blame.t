@@ -69,7 +69,7 @@ least() { ok "$1: $2" awk -v a="$2" -v b="$3" 'BEGIN { exit a < b }'; }
 
 # The question: main joins a light thread, then a heavy one. Which function made it wait?
 judged "join: each part is that of the program's log" blame join 3
-cprof-top --blame --comm blame -n 8 "$tmp/got" >"$tmp/table"
+cprof-top --blame --comm blame --tid main -n 8 "$tmp/got" >"$tmp/table"
 sed 's/^/# /' "$tmp/table"
 is "join: f_heavy comes first in the table, then the timer" \
 	"$(grep -o 'f_heavy$\|f_light.*\|\[timer\]$' "$tmp/table" | head -2 | tr '\n' ' ')" "f_heavy [timer] "
@@ -85,7 +85,7 @@ like "a server of two clients: one waits for the work for the other" "$(cat "$tm
 	'^cla;.*<- srv;.*f_b[;. ]'
 judged "a pool: each part is that of the log" blame pool 3
 like "a pool: main is woken by the threads that did the jobs" \
-	"$(cprof-fold --by waker --comm blame "$tmp/got")" '^pool[0-3]-[0-9]+/[0-9]+ [0-9]+$'
+	"$(cprof-fold --by waker --comm blame --tid main "$tmp/got")" '^pool[0-3]-[0-9]+/[0-9]+ [0-9]+$'
 
 # Timers and a disk beside bystanders
 dd if=/dev/zero of="$tmp/file" bs=1M count=16 conv=fsync 2>/dev/null
