@@ -98,9 +98,8 @@ void emit_comm(struct emit *e, const struct task *t, uint64_t time)
 	emit_record(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
 }
 
-void emit_task(struct emit *e, struct task *t, uint64_t time)
+static void put_thread(struct emit *e, struct task *t, uint64_t time)
 {
-	emit_process(e, t->proc);
 	if (t->segment == e->segment)
 		return;
 	t->segment = e->segment;
@@ -108,6 +107,17 @@ void emit_task(struct emit *e, struct task *t, uint64_t time)
 	emit_record(e, (struct record){ .type = RECORD_THREAD,
 					.thread = { t->id, time, t->proc->id, t->tid } });
 	emit_comm(e, t, time);
+}
+
+/* The main thread goes with the first thread of its process, because its name is that of the process. */
+void emit_task(struct emit *e, struct task *t, uint64_t time)
+{
+	struct task *leader = t->tid == t->proc->pid ? NULL : procs_known_task(e->procs, t->proc->pid);
+
+	emit_process(e, t->proc);
+	if (leader && leader->proc == t->proc)
+		put_thread(e, leader, time);
+	put_thread(e, t, time);
 }
 
 /* Writes that the process with this id is in the group, unless *last is that. */
