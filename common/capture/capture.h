@@ -195,7 +195,7 @@ struct capture_totals {
 	uint64_t refused;         /* samples left out because they made no sense */
 	uint64_t refused_records; /* other records left out for the same reason */
 	uint64_t first, last;     /* times of the first and last sample of this segment */
-	uint64_t seconds_ns;      /* sum over segments of last - first */
+	uint64_t seconds_ns;      /* sum over segments of the time recorded, idle time at both ends too */
 	uint64_t damages;         /* DAMAGE records, including those about a cut */
 	uint64_t cut_records;     /* DAMAGE records about a cut: every filter that meets a cut adds one */
 	uint64_t blocks_damaged;  /* blocks missing by their sequence numbers */
@@ -251,6 +251,7 @@ struct capture {
 	uint64_t costs[COSTS];
 	uint64_t realtime, monotonic; /* clocks at the segment's start, from the header; 0: unknown */
 	uint64_t end_reason, end_time;
+	uint64_t reported; /* time of the newest LEDGER, COST or END: the recorder still ran */
 	bool end_seen;
 	uint32_t epoch_count;
 	bool sampled;   /* began, totals.first and totals.last are set */

@@ -155,10 +155,16 @@ bool capture_is_first(const struct capture *c, uint64_t thread)
 	return !c->processes[c->threads[thread].process].used;
 }
 
+static void note_time(struct capture *c, uint64_t time)
+{
+	c->reported = time > c->reported ? time : c->reported;
+}
+
 const char *ledger_apply(struct capture *c, const struct record_ledger *r)
 {
 	if (r->cpu > 1 << 16)
 		return "the ledger of an impossible CPU";
+	note_time(c, r->time);
 	if (r->outcome >= OUTCOMES)
 		return NULL; /* from a newer version; it is passed on, but cannot be added up here */
 	if (!grow_array(&c->ledger, &c->cap_ledger, (size_t)r->cpu, sizeof(*c->ledger)))
@@ -180,6 +186,7 @@ const char *tally_apply(struct capture *c, const struct record_tally *r)
 
 const char *cost_apply(struct capture *c, const struct record_cost *r)
 {
+	note_time(c, r->time);
 	if (r->what < COSTS)
 		c->costs[r->what] = r->count;
 	return NULL;
@@ -198,6 +205,7 @@ const char *end_apply(struct capture *c, const struct record_end *r)
 	c->end_seen = true;
 	c->end_reason = r->reason;
 	c->end_time = r->time;
+	note_time(c, r->time);
 	return NULL;
 }
 
@@ -217,6 +225,21 @@ static struct capture_totals totals_without(const struct capture *c)
 	t.cut_records = c->totals.cut_records;
 	t.blocks_damaged = c->totals.blocks_damaged;
 	return t;
+}
+
+/*
+ * Returns the length of the segment. Recording begins by its header and lasts until its end or a later
+ * report; a capture without these, as one made from text, lasts from its first sample to its last.
+ */
+static uint64_t segment_ns(const struct capture *c)
+{
+	uint64_t from = c->totals.first, to = c->totals.last;
+
+	if (c->monotonic && (!c->sampled || c->monotonic < from))
+		from = c->monotonic;
+	if (from && c->reported > to)
+		to = c->reported;
+	return to > from ? to - from : 0;
 }
 
 struct capture_totals capture_totals(const struct capture *c)
@@ -240,6 +263,6 @@ struct capture_totals capture_totals(const struct capture *c)
 			t.tally[o] += c->tallies[event][o];
 	}
 	t.ended += c->end_seen;
-	t.seconds_ns += t.last - t.first;
+	t.seconds_ns += segment_ns(c);
 	return t;
 }

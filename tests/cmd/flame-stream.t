@@ -47,11 +47,11 @@ flame "$tmp/c.bin" >"$tmp/c.html"
 block head "$tmp/c.html" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 flags 8
-texts|Flame Graph|1.50 s, cpu-clock at 100 Hz, 1 CPU|samples||
+texts|Flame Graph|3.00 s, cpu-clock at 100 Hz, 1 CPU|samples||
 option summary = CPUs 0.13 % busy: 0.07 user, 0.03 kernel, 0.03 unnamed; 6 lost (0.2 %)
 option caution = only 4 samples: shares may be off by 35 points (95 %)
 option samples = 4
-ledger Samples = 4 in 1.50 s
+ledger Samples = 4 in 3.00 s
 ledger Expected = 3,000: 4 emitted, 2,990 idle, 6 ring-full
 ledger Lost = 6 of 3000 expected samples lost (ring-full 6)
 ledger Truncated = 25.00 % of user stacks; 75.00 % by frame pointers (unverified)

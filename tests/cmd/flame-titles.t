@@ -44,14 +44,14 @@ capture '-a -- make' $date 204,68,40,0 | cprof-dump -r >"$tmp/during.bin"
 
 when="2026-11-21 14:23:20 UTC"
 is "a whole system is named by its host" "$(texts "$tmp/all.bin")" \
-	"build7|$when, 3.11 s, cpu-clock at 100 Hz, 2 CPUs"
+	"build7|$when, 8.00 s, cpu-clock at 100 Hz, 2 CPUs"
 is "  the line in words: rounded parts add up" "$(words "$tmp/all.bin")" \
 	"CPUs 78 % busy: 51 user, 17 kernel, 10 unnamed; 0 lost"
 is "a command is a title" "$(texts "$tmp/make.bin")" \
-	"make -j2; <all> on build7|$when, 0.99 s, cpu-clock at 100 Hz, 2 CPUs"
+	"make -j2; <all> on build7|$when, 8.00 s, cpu-clock at 100 Hz, 2 CPUs"
 is "  its part of the CPUs" "$(words "$tmp/make.bin")" "25 % of 2 CPUs: 15 user, 8 kernel, 2 unnamed; 0 lost"
 is "  the tab has the date and the length" "$(tab "$tmp/make.bin")" \
-	"make -j2; &lt;all&gt; on build7, 2026-11-21 14:23 UTC, 0.99 s at 100 Hz"
+	"make -j2; &lt;all&gt; on build7, 2026-11-21 14:23 UTC, 8.00 s at 100 Hz"
 is "  and so has the picture" "$(tab -o svg "$tmp/make.bin")" "$(tab "$tmp/make.bin")"
 is "a system recorded while a command ran" "$(texts "$tmp/during.bin" | cut -d'|' -f1)" "build7 during make"
 is "filters stand in the subtitle as given" \
@@ -62,11 +62,11 @@ is "  also after --match" "$(words --match vfs "$tmp/make.bin" | sed 's/.*; //')
 is "--title and --subtitle win" "$(texts --title T --subtitle S "$tmp/make.bin")" "T|S"
 is "  in the tab too" "$(tab --title T "$tmp/make.bin")" T
 is "two captures of one command" "$(texts "$tmp/make.bin" "$tmp/few.bin")" \
-	"make -j2; <all> on build7|$when, 1.21 s, cpu-clock at 100 Hz, 2 CPUs"
+	"make -j2; <all> on build7|$when, 16.0 s, cpu-clock at 100 Hz, 2 CPUs"
 flame "$tmp/make.bin" "$tmp/few.bin" >"$tmp/a.html"; flame "$tmp/few.bin" "$tmp/make.bin" >"$tmp/b.html"
 same "  in any order" "$tmp/a.html" "$tmp/b.html"
 is "  of different commands: the one that most samples are of" "$(texts "$tmp/make.bin" "$tmp/during.bin")" \
-	"make on build7|$when, 4.10 s, cpu-clock at 100 Hz, 2 CPUs, several commands"
+	"make on build7|$when, 16.0 s, cpu-clock at 100 Hz, 2 CPUs, several commands"
 is "folded text is named by its command" "$(printf 'sh;main 500\nls;main 3\n' | head_of | grep '^[to]')" \
 	"texts|sh||samples||
 option summary = 503 samples from folded text; losses unknown
@@ -84,7 +84,7 @@ is "  what a filter leaves may be few, too" "$(caution -K "$tmp/make.bin" | cut 
 # cprof-top has the same line.
 cprof-top "$tmp/make.bin" | sed '/^Total/,$d' >"$tmp/got"
 cat >"$tmp/want" <<'X'
-make -j2; <all> on build7, 2026-11-21 14:23 UTC, 0.99 s at 100 Hz
+make -j2; <all> on build7, 2026-11-21 14:23 UTC, 8.00 s at 100 Hz
 25 % of 2 CPUs: 15 user, 8 kernel, 2 unnamed; 0 lost
 X
 same "cprof-top begins with two lines" "$tmp/want" "$tmp/got"

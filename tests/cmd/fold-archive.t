@@ -58,8 +58,8 @@ alike "up to one" "m0 3,m1 1," --to 2026-11-21T14:01:01
 alike "none" "" --from 15:00 --to 15:10
 alike "around midnight" "m0 3,m1 3,m2 3,m3 1," --from 23:00 --to 14:03:10
 is "seconds after the first sample are of all that there is" "$(cprof-top -v --from 61 --to 125 all.bin | sed -n 's/^Samples: *//p')" \
-	"12 in 236.00 s, 3 of them looked at"
-is "  and so is a mixture of both" "$(cprof-top -v --from 61 --to 14:02 all.bin | sed -n 's/^Samples: *//p')" "12 in 236.00 s, 2 of them looked at"
+	"12 in 238.00 s, 3 of them looked at"
+is "  and so is a mixture of both" "$(cprof-top -v --from 61 --to 14:02 all.bin | sed -n 's/^Samples: *//p')" "12 in 238.00 s, 2 of them looked at"
 
 # flip FILE BLOCK: changes a byte after the head of that block
 flip() { python3 -c 'import sys

@@ -135,7 +135,7 @@ make;[libfoo.so.6+0x1231];outer 1
 X
 same "-U leaves out the kernel, and samples without a user stack" "$tmp/want" "$tmp/got"
 is "  one that could not be read too" "$(cprof-top -v -U --by process "$tmp/a.bin" | sed -n 's/^Samples: *//p')" \
-	"11 in 2.90 s, 9 of them looked at"
+	"11 in 3.00 s, 9 of them looked at"
 fold -K "$tmp/a.bin" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 [pid 43];do_work 1

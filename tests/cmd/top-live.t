@@ -54,7 +54,7 @@ Ledger:     100 expected: 7 emitted, 93 idle
 Lost:       nothing
 Stacks:     7 user, 100.00% complete, 0.00% truncated
 Unresolved: 28.57% of innermost frames
-Recording:  7 samples in 0.50 s, nothing lost
+Recording:  7 samples in 1.00 s, nothing lost
 Total:              7 samples, 2 of 2 functions shown
 
       flat   flat%    sum%        cum    cum%

@@ -100,10 +100,10 @@ X
 cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
 top -v "$tmp/c.bin" >"$tmp/got"
 cat >"$tmp/want" <<'X'
-2.50 s at 100 Hz
+3.00 s at 100 Hz
 CPUs 1.3 % busy: 0.7 user, 0.3 kernel, 0.3 unnamed; 6 lost (2 %)
 Caution:    only 4 samples: shares may be off by 35 points (95 %)
-Samples:    4 in 2.50 s
+Samples:    4 in 3.00 s
 Ledger:     300 expected: 4 emitted, 290 idle, 6 ring-full
 Lost:       6 of 300 expected samples lost (ring-full 6), 2 records of processes and mappings lost
 Stacks:     4 user, 0.00% complete, 75.00% by frame pointers (unverified), 25.00% truncated (1 depth)
@@ -137,7 +137,7 @@ is "--weight ns is shown as time" "$(top --weight ns -n 2 "$tmp/c.bin" | rows | 
 	"30.00ms 50.00% xfs_read,20.00ms 33.33% memcpy,"
 is "--truncated" "$(top --truncated "$tmp/c.bin" | rows | cut -d' ' -f1,4,6- | grep trunc)" "0 1 [truncated: depth]"
 is "--pid" "$(top --pid 43 "$tmp/c.bin" | rows | cut -d' ' -f1,6)" "1 [db+0x1100]"
-like "  the header tells what was looked at" "$(top -v --pid 43 "$tmp/c.bin")" '^Samples: +4 in 2.50 s, 1 of them looked at$'
+like "  the header tells what was looked at" "$(top -v --pid 43 "$tmp/c.bin")" '^Samples: +4 in 3.00 s, 1 of them looked at$'
 is "-K" "$(top -K "$tmp/c.bin" | rows | cut -d' ' -f1,6 | tr '\n' ,)" "1 xfs_read,0 ksys_read,"
 is "--from" "$(top --from 1.5 "$tmp/c.bin" | rows | awk '{ n += $1 } END { print n }')" 2
 sed '/^end/i\
@@ -152,14 +152,14 @@ like "  over captures: a peak, and sums" "$(top -v "$tmp/t.bin" "$tmp/t.bin" | g
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 top "$tmp/c.bin" | sed '/^Total/,$d' >"$tmp/got"
 cat >"$tmp/want" <<'X'
-2.50 s at 100 Hz
+3.00 s at 100 Hz
 CPUs 1.3 % busy: 0.7 user, 0.3 kernel, 0.3 unnamed; 6 lost (2 %)
 Caution:    only 4 samples: shares may be off by 35 points (95 %)
 Lost:       6 of 300 expected samples lost (ring-full 6), 2 records of processes and mappings lost
 Stacks:     4 user, 0.00% complete, 75.00% by frame pointers (unverified), 25.00% truncated (1 depth)
 X
 same "without -v two lines, and those about missing data" "$tmp/want" "$tmp/got"
-like "totals go on over captures in one stream" "$(top -v "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
+like "totals go on over captures in one stream" "$(top -v "$tmp/cc.bin")" '^Samples: +8 in 6.00 s$'
 like "  and over operands" "$(top -v "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
 
 printf 'sh;main 5\nsh 2\n' >"$tmp/text"
