@@ -81,7 +81,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 enum status convert_perf(struct conversion *c)
 {
 	struct perf_pipe p;
-	struct operand_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
+	struct operand_taker taker = { &p, &p.capture, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
 	prepare_samples(c);
@@ -133,7 +133,8 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 enum status convert_perfscript(struct conversion *c)
 {
 	struct script_writer w;
-	struct operand_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
+	struct operand_taker taker = { &w,		&w.capture, begin_samples, script_record,
+				       end_script, NULL,	false };
 	enum status status;
 
 	prepare_samples(c);

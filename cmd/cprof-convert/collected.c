@@ -78,7 +78,7 @@ void warn_losses(const struct loaded *l)
 enum status collect_all(struct conversion *c, struct collected *it)
 {
 	struct operand_taker taker = {
-		it, begin_collecting, collect_record, end_collecting, .chooses = true,
+		it, &it->collect.capture, begin_collecting, collect_record, end_collecting, .chooses = true,
 	};
 	enum status status = STATUS_OK;
 	struct profile text;

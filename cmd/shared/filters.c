@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "cmd/shared/keys.h"
+#include "cmd/shared/operands/directory.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
+#include "common/select/select.h"
 
 /* word: stands for the number UINT64_MAX; NULL: none does. */
 static void add_numbers(const char *option, const char *text, const char *word, uint64_t **list, size_t *cap,
@@ -406,18 +408,38 @@ static void append_events(const struct filters *f, struct buf *out)
 		buf_printf(out, "; did you mean --event %s?", guess);
 }
 
+/* Appends the times that --from and --to could ask for, as offsets or of the clock as these are. */
+static void append_range(struct filters *f, struct buf *out)
+{
+	uint64_t first, last;
+
+	if (!select_by_clock(&f->view)) {
+		time_range_append_length(&f->range, out);
+		return;
+	}
+	if (directory_left_out(&first, &last))
+		time_range_add(&f->range, first, last, true);
+	time_range_append_clock(&f->range, out);
+}
+
 void filters_append_there(struct filters *f, struct buf *out)
 {
 	const struct view *v = &f->view;
-	bool others = f->present.on || v->from.kind || v->to.kind;
+	bool timed = v->from.kind || v->to.kind, others = f->present.on || timed;
 
 	if (f->samples && !f->passed) {
 		buf_printf(out, "; none of %" PRIu64 " sample%s matches the options", f->samples,
 			   f->samples == 1 ? "" : "s");
 		if (v->n_events || !others)
 			append_events(f, out);
-		present_append(&f->present, v, out);
 	}
+	if ((f->samples || f->waits) && !f->passed)
+		present_append(&f->present, v, out);
+	if (f->waits && !f->passed && !v->wall && !v->n_events)
+		buf_printf(out, "; %" PRIu64 " wait%s not counted (--wall)", f->waits,
+			   f->waits == 1 ? " is" : "s are");
+	if (timed && !f->passed)
+		append_range(f, out);
 	buf_bytes(out, f->none.p, f->none.n);
 	if (out->failed)
 		cli_no_memory();

@@ -9,6 +9,7 @@
 
 #include "cmd/shared/cli.h"
 #include "cmd/shared/facts/present.h"
+#include "cmd/shared/facts/time_range.h"
 #include "common/base/intern.h"
 #include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"
@@ -133,7 +134,10 @@ struct filters {
 	struct buf chosen; /* the first event of --event; the others must have its unit */
 	const char *chosen_unit;
 	struct mixed_events alike; /* without --event: the events summed so far */
+	struct time_range range;   /* likewise */
+	/* Samples of the events that the view counts, and those among them that it selected. */
 	uint64_t samples, passed;
+	uint64_t waits; /* samples of waiting time, wanted or not */
 };
 
 /* Handles one option. Returns false if the option is not a filter. An invalid argument is a usage error. */

@@ -125,12 +125,14 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	buf_release(&name);
 }
 
-/* Notes the names that exist, for filters_warn_none, and checks the units of events. */
-static void note_names(struct filters *f, const struct record *rec)
+/* Notes the names and times that there are, for filters_warn_none, and checks the units of events. */
+static void note_names(struct filters *f, const struct capture *c, const struct record *rec)
 {
 	uint32_t id;
 
-	present_record(&f->present, rec);
+	present_record(&f->present, &f->view, c, rec);
+	if (rec->type == RECORD_SEGMENT)
+		time_range_note(&f->range, c);
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_LISTED &&
 	    !intern_add(&f->event_names, rec->event.name, &id))
 		cli_no_memory();
@@ -138,10 +140,27 @@ static void note_names(struct filters *f, const struct record *rec)
 		check_unit(f, &rec->event);
 }
 
+/* Returns whether the view wants the segment; notes the time of one that is left out. */
+static bool wants_segment(const void *filters, const struct segment_extent *x)
+{
+	struct filters *f = (struct filters *)(uintptr_t)filters;
+	bool wants = select_wants(&f->view, x);
+
+	if (!wants)
+		time_range_add(&f->range, x->from, x->to, false);
+	return wants;
+}
+
+/* Returns the number of samples of events that the view counts, selected or not. */
+static uint64_t samples_viewed(const struct view *v, const struct capture_totals *t)
+{
+	return v->n_events ? t->samples : t->samples - (v->wall ? 0 : t->waits) - (v->apart ? 0 : t->others);
+}
+
 static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
 			       const struct operand_taker *t, struct loaded *sum)
 {
-	struct reader_choice choice = { &f->view, select_wants };
+	struct reader_choice choice = { f, wants_segment };
 	struct reader *r = reader_new(fd, name);
 	struct capture_totals totals = { 0 };
 	struct gather_sums sums = { 0 };
@@ -155,14 +174,17 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	if (t->chooses && select_by_clock(&f->view))
 		reader_choose(r, &choice);
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
-		const char *wrong = t->record(t->context, &rec);
+		const char *wrong;
 
+		note_names(f, t->capture, &rec);
+		wrong = t->record(t->context, &rec);
 		files = files || rec.type == RECORD_MAPPING || rec.type == RECORD_KSYM;
-		note_names(f, &rec);
 		filters_check_alike(f, name);
 		if (wrong)
 			reader_complain(r, wrong);
 	}
+	present_end(&f->present, t->capture);
+	time_range_note(&f->range, t->capture);
 	if (!t->end(t->context, &totals, &sums))
 		cli_no_memory();
 	filters_check_alike(f, name);
@@ -178,7 +200,8 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	add_sums(sum, &sums);
 	if (files)
 		naming_hint(f, name, &sums);
-	f->samples += totals.samples;
+	f->samples += samples_viewed(&f->view, &totals);
+	f->waits += totals.waits;
 	f->passed += sums.samples;
 	return operand_reader_done(r, got, fd);
 }
@@ -452,6 +475,7 @@ struct blaming {
 	unsigned int side;
 	struct filters *f;
 	struct loaded *sum;
+	const char *name; /* for messages */
 };
 
 static bool begin_blaming(void *context)
@@ -482,8 +506,9 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 static enum status load_blame(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			      struct loaded *sum)
 {
-	struct blaming it = { .p = p, .side = side, .f = f, .sum = sum };
-	struct operand_taker t = { &it, begin_blaming, blame_record, end_blaming, NULL, .chooses = false };
+	struct blaming it = { .p = p, .side = side, .f = f, .sum = sum, .name = operand_name(path) };
+	struct operand_taker t = { &it, &it.b.gather.capture, begin_blaming, blame_record, end_blaming, NULL,
+				   .chooses = false };
 
 	return operand_read(f, path, &t, p, side, sum);
 }
@@ -494,7 +519,8 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
 	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f,
 				.about = &sum->about,
 				.name = operand_name(path) };
-	struct operand_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
+	struct operand_taker t = { &it,		   &it.g.capture, begin_gathering,
+				   gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;
 

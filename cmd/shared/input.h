@@ -57,6 +57,7 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
  */
 struct operand_taker {
 	void *context;
+	const struct capture *capture; /* the taker's model, from begin to end */
 	bool (*begin)(void *context); /* called for each capture; false: out of memory */
 	const char *(*record)(void *context, const struct record *r); /* NULL, or why the record is invalid */
 	/* Called at the end of a capture; fills both. Returns false if out of memory. */

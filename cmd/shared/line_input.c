@@ -43,7 +43,8 @@ void line_input_begin(struct line_input *in, const struct view *view, const stru
 	o.n_debug_dirs = files->n_debug_dirs;
 	*in = (struct line_input){ .from = view };
 	in->taker = (struct operand_taker){
-		.context = in, .begin = begin_lines, .record = take_lines, .end = end_lines, .chooses = true
+		.context = in, .capture = &in->collect.capture, .begin = begin_lines,
+		.record = take_lines, .end = end_lines, .chooses = true
 	};
 	gather_modules_init(&in->modules);
 	if (!traces_init(&in->traces) || !line_files_init(&in->files, &o))

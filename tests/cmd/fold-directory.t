@@ -49,11 +49,13 @@ for t in gzip zstd xz; do
 	last=$t
 done
 clock() { date -u -d "@$((1795694400 + $1))" +%Y-%m-%dT%H:%M:%SZ; }
+there="recorded: 2026-11-26 12:00:00 to after 12:03:00 UTC" TZ=UTC
+export TZ
 for dir in d ${last-}; do
 	cprof-fold --by comm --from "$(clock 60)" --to "$(clock 130)" $dir >got
 	is "$dir: --from and --to" "$(tr '\n' , <got)" "one 2,three 2,"
 	is "  none" "$(cprof-fold --by comm --from "$(clock 30)" --to "$(clock 40)" $dir 2>&1)" \
-		"cprof-fold: no samples selected, nothing is written"
+		"cprof-fold: no samples selected, nothing is written; $there"
 	cprof-sym --from "$(clock 60)" --to "$(clock 130)" $dir 2>/dev/null | cprof-fold --by comm >got
 	is "  by cprof-sym" "$(tr '\n' , <got)" "one 2,three 2,"
 done

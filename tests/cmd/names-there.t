@@ -67,6 +67,47 @@ done
 like "cprof-diff" "$(cprof-diff --comm firefx "$tmp/c.bin" "$tmp/folded" 2>&1 >/dev/null)" \
 	'0 samples of .*: the options exclude all that it has; .*did you mean --comm firefox\?$'
 
+# A process that was another program before its exec, and waits more often than it runs
+cat >"$tmp/w.txt" <<X
+segment major=1 minor=0 least=1
+meta key="start-realtime-ns" value="1795694400000000000"
+meta key="start-monotonic-ns" value="1000000000"
+event id=1 name="cpu-clock" unit="ns" period=10000000 millihertz=100000
+event id=2 name="off-cpu:sleep" unit="ns" period=1 millihertz=0
+flush
+process id=1 time=1000000000 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1000000000 process=1 tid=42
+comm time=1000000000 thread=1 comm="cprof-record"
+sample time=1100000000 event=1 cpu=0 thread=1 user=0 kernel=0 weight=10000000
+process id=2 time=1200000000 pid=42 nspid=0 parent=1 start=5 gen=0 via=exec
+thread id=2 time=1200000000 process=2 tid=42
+comm time=1200000000 thread=2 comm="make"
+sample time=1300000000 event=2 cpu=0 thread=2 user=0 kernel=0 weight=50000000
+sample time=1400000000 event=2 cpu=0 thread=2 user=0 kernel=0 weight=50000000
+process id=3 time=1200000000 pid=43 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=3 time=1200000000 process=3 tid=43
+comm time=1200000000 thread=3 comm="db"
+sample time=1500000000 event=1 cpu=0 thread=3 user=0 kernel=0 weight=10000000
+end time=3000000000 reason=closed samples=5
+flush
+X
+cprof-dump -r "$tmp/w.txt" >"$tmp/w.bin" || exit 1
+said() {
+	TZ=UTC cprof-top --no-names "$@" "$tmp/w.bin" 2>&1 >/dev/null |
+		sed 's/.*the table is empty; //; s/none of \([0-9]*\) samples matches the options/\1/'
+}
+waits="2 waits are not counted (--wall)" day=2026-11-26
+is "samples are those that the view counts, processes have their last name" "$(said --pid 7)" \
+	"2; recorded processes: 42 make (50 %), 43 db (50 %); $waits"
+is "  with waits, by time" "$(said --pid 7 --wall)" \
+	"4; recorded processes: 42 make (92 %), 43 db (8 %)"
+is "  commands as they were named at that time" "$(said --comm x)" \
+	"2; recorded commands: cprof-record (50 %), db (50 %); $waits"
+is "a window beyond the capture: its time" "$(said --from 50)" \
+	"2; $waits; recorded: 0 to 2 s"
+is "  of the clock" "$(said --from 2026-11-27 | sed 's/.*(--wall); //')" \
+	"recorded: $day 12:00:00 to 12:00:02 UTC"
+
 # Many names: the commonest
 {
 	sed '/^comm.*bash/d; /^end/d; /^flush/d' "$tmp/c.txt"

@@ -7,122 +7,74 @@
 #include "common/base/array.h"
 #include "common/base/glob.h"
 #include "common/capture/container.h"
+#include "common/select/select.h"
 
-enum { SHOWN = 8 };	/* names of a list */
-enum { GAP = 1 << 18 }; /* numbers of threads and processes that may be missing; more is damage */
+enum { SHOWN = 8 }; /* names of a list */
 
-static uint32_t add_text(struct present *p, struct slice text)
-{
-	uint32_t id;
-
-	if ((p->texts.n == 0 && !intern_add(&p->texts, (struct slice){ NULL, 0 }, &id)) ||
-	    !intern_add(&p->texts, text, &id))
-		cli_no_memory();
-	return id;
-}
-
-static void add_name(struct present *p, enum present_kind kind, struct slice name, uint32_t comm,
-		     uint64_t samples)
+/* Adds weight to a name. comm: the command shown beside it, if any; the last one counts. */
+static void add_name(struct present *p, enum present_kind kind, struct slice name, struct slice comm,
+		     uint64_t weight)
 {
 	struct present_list *l = &p->lists[kind];
-	bool known;
+	bool known = intern_find(&l->names, name, &(uint32_t){ 0 });
 	uint32_t id;
 
-	known = intern_find(&l->names, name, &id);
-	if (!known &&
-	    (!intern_add(&l->names, name, &id) || !grow_array(&l->items, &l->cap, id, sizeof(*l->items))))
+	if (!intern_add(&l->names, name, &id) || !grow_array(&l->items, &l->cap, id, sizeof(*l->items)))
 		cli_no_memory();
 	if (!known)
-		l->items[id] = (struct present_name){ 0, comm };
-	l->items[id].samples += samples;
+		l->items[id] = (struct present_name){ 0 };
+	l->items[id].weight += weight;
+	if (comm.n && !intern_add(&p->comms, comm, &l->items[id].comm))
+		cli_no_memory();
+	l->items[id].named = l->items[id].named || comm.n;
 }
 
-static void add_number(struct present *p, enum present_kind kind, uint64_t number, uint32_t comm,
-		       uint64_t samples)
+static void add_number(struct present *p, enum present_kind kind, uint64_t number, struct slice comm,
+		       uint64_t weight)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, number);
-	add_name(p, kind, slice_of(text), comm, samples);
+	add_name(p, kind, slice_of(text), comm, weight);
 }
 
-/* Adds what the thread has run so far to its names, before one of them changes. */
-static void settle_thread(struct present *p, struct present_thread *t)
+/* Adds the thread's weight to the names that it has at this time. */
+static void settle_names(struct present *p, const struct capture *c, size_t thread)
 {
-	const struct present_process *process =
-		t->process < p->n_processes ? &p->processes[t->process] : NULL;
-	uint64_t n = t->samples;
+	const struct capture_thread *t = &c->threads[thread];
+	uint32_t group = c->processes[t->process].cgroup, comm = capture_process_comm(c, t->process);
+	struct present_thread *own = &p->threads[thread];
+	struct slice none = { 0 };
 
-	t->samples = 0;
-	if (!n)
+	if (!own->fresh)
 		return;
-	add_name(p, PRESENT_COMMS, p->texts.n ? intern_get(&p->texts, t->comm) : (struct slice){ NULL, 0 }, 0,
-		 n);
-	add_number(p, PRESENT_TIDS, t->tid, t->comm, n);
-	if (!process)
-		return;
-	add_number(p, PRESENT_PIDS, process->pid, t->comm, n);
-	if (process->group)
-		add_name(p, PRESENT_GROUPS, intern_get(&p->texts, process->group), 0, n);
+	add_name(p, PRESENT_COMMS, capture_text(c, t->comm), none, own->fresh);
+	if (comm)
+		add_name(p, PRESENT_COMMS, capture_text(c, comm), none, 0);
+	if (group)
+		add_name(p, PRESENT_GROUPS, capture_text(c, group), none, own->fresh);
+	own->weight += own->fresh;
+	own->fresh = 0;
 }
 
-static void settle_threads(struct present *p)
+/* Adds the threads of the segment, by the names that they had last. */
+static void settle_threads(struct present *p, const struct capture *c)
 {
-	for (size_t i = 0; i < p->n_threads; i++)
-		settle_thread(p, &p->threads[i]);
-}
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct capture_thread *t = &c->threads[i];
+		uint64_t pid = c->processes[t->process].pid, weight;
+		uint32_t name = capture_last_name(c, (uint32_t)i), comm = capture_last_comm(c, t->process);
 
-static void begin_segment(struct present *p)
-{
-	settle_threads(p);
-	p->n_threads = p->n_processes = 0;
-	idmap_clear(&p->groups);
-}
-
-/* Makes room for element number of an array, and clears those between. */
-static bool make_room(void *array, size_t *cap, size_t *n, uint64_t number, size_t size)
-{
-	if (number > *n + GAP)
-		return false;
-	for (; *n <= number; ++*n) {
-		if (!grow_array(array, cap, *n, size))
-			cli_no_memory();
-		memset(*(uint8_t **)array + *n * size, 0, size);
+		settle_names(p, c, i);
+		weight = p->threads[i].weight;
+		p->threads[i].weight = 0;
+		if (!weight)
+			continue;
+		add_number(p, PRESENT_TIDS, t->tid, capture_text(c, name), weight);
+		add_number(p, PRESENT_PIDS, pid, capture_text(c, comm), weight);
 	}
-	return true;
-}
-
-static void take_process(struct present *p, const struct record_process *r)
-{
-	uint32_t group = r->parent && r->parent < p->n_processes ? p->processes[r->parent].group : 0;
-
-	if (make_room(&p->processes, &p->cap_processes, &p->n_processes, r->id, sizeof(*p->processes)))
-		p->processes[r->id] = (struct present_process){ r->pid, group };
-}
-
-static void take_thread(struct present *p, const struct record_thread *r)
-{
-	if (make_room(&p->threads, &p->cap_threads, &p->n_threads, r->id, sizeof(*p->threads)))
-		p->threads[r->id] = (struct present_thread){ r->process, r->tid, 0, 0 };
-}
-
-static void take_comm(struct present *p, const struct record_comm *r)
-{
-	if (r->thread >= p->n_threads)
-		return;
-	settle_thread(p, &p->threads[r->thread]);
-	p->threads[r->thread].comm = add_text(p, r->comm);
-}
-
-static void take_member(struct present *p, const struct record_member *r)
-{
-	uint32_t group;
-
-	if (r->process >= p->n_processes || !idmap_find(&p->groups, r->cgroup, &group))
-		return;
-	if (p->processes[r->process].group)
-		settle_threads(p);
-	p->processes[r->process].group = group;
+	p->n_threads = 0;
+	p->based = false;
 }
 
 static void take_label(struct present *p, const struct record_meta *r)
@@ -136,48 +88,53 @@ static void take_label(struct present *p, const struct record_meta *r)
 	buf_bytes(&text, r->value.p, r->value.n);
 	if (text.failed)
 		cli_no_memory();
-	add_name(p, PRESENT_LABELS, buf_view(&text), 0, 0);
+	add_name(p, PRESENT_LABELS, buf_view(&text), (struct slice){ 0 }, 0);
 	buf_release(&text);
 }
 
-static void take_other(struct present *p, const struct record *r)
+/* Adds what the view would count of the sample, if it asked for the sample's thread. */
+static void take_sample(struct present *p, const struct view *v, const struct capture *c,
+			const struct record_sample *r)
 {
-	switch (r->type) {
-	case RECORD_SEGMENT:
-		begin_segment(p);
-		break;
-	case RECORD_META:
-		take_label(p, &r->meta);
-		break;
-	case RECORD_PROCESS:
-		take_process(p, &r->process);
-		break;
-	case RECORD_THREAD:
-		take_thread(p, &r->thread);
-		break;
-	case RECORD_COMM:
-		take_comm(p, &r->comm);
-		break;
-	case RECORD_CGROUP:
-		if (!idmap_set(&p->groups, r->cgroup.id, add_text(p, r->cgroup.path)))
+	struct select select = { v, c, p->base };
+	struct record_sample part;
+
+	if (capture_check_sample(c, r))
+		return;
+	if (!p->based)
+		select.base = p->base = select_base(c, r->time);
+	p->based = true;
+	if (select_sample(&select, r, &part) == SELECT_OUT)
+		return;
+	for (; p->n_threads <= r->thread; p->n_threads++) {
+		if (!grow_array(&p->threads, &p->cap_threads, p->n_threads, sizeof(*p->threads)))
 			cli_no_memory();
-		break;
-	case RECORD_MEMBER:
-		take_member(p, &r->member);
-		break;
-	default:
-		break;
+		p->threads[p->n_threads] = (struct present_thread){ 0, 0 };
 	}
+	p->threads[r->thread].fresh += v->weight == WEIGHT_NS ? part.weight : 1;
 }
 
-void present_record(struct present *p, const struct record *r)
+void present_record(struct present *p, const struct view *v, const struct capture *c, const struct record *r)
 {
 	if (!p->on)
 		return;
-	if (r->type == RECORD_SAMPLE && r->sample.thread < p->n_threads)
-		p->threads[r->sample.thread].samples++;
-	else if (r->type != RECORD_SAMPLE)
-		take_other(p, r);
+	if (r->type == RECORD_SAMPLE)
+		take_sample(p, v, c, &r->sample);
+	else if (r->type == RECORD_SEGMENT)
+		settle_threads(p, c);
+	else if (r->type == RECORD_META)
+		take_label(p, &r->meta);
+	else if (r->type == RECORD_COMM && r->comm.thread < p->n_threads)
+		settle_names(p, c, r->comm.thread);
+	else if (r->type == RECORD_MEMBER) /* rare, and any thread of the process may have samples */
+		for (size_t i = 0; i < p->n_threads; i++)
+			settle_names(p, c, i);
+}
+
+void present_end(struct present *p, const struct capture *c)
+{
+	if (p->on)
+		settle_threads(p, c);
 }
 
 /* A filter, as the view has it. */
@@ -224,7 +181,8 @@ static bool is_asked(const struct asked *a, enum present_kind kind, struct slice
 {
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->texts ? matches(kind, name, a->texts[i])
-			     : strtoull((const char *)name.p, NULL, 10) == a->numbers[i])
+			     : strtoull((const char *)name.p, NULL, 10) == a->numbers[i] ||
+				       a->numbers[i] == VIEW_MAIN_THREAD)
 			return true;
 	}
 	return false;
@@ -249,7 +207,7 @@ struct ranked {
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	uint64_t n = x->list->items[x->id].samples, m = y->list->items[y->id].samples;
+	uint64_t n = x->list->items[x->id].weight, m = y->list->items[y->id].weight;
 
 	if (n != m)
 		return n > m ? -1 : 1;
@@ -277,9 +235,9 @@ static void append_name(const struct present *p, enum present_kind kind, uint32_
 		container_label(out, name);
 	else
 		buf_bytes(out, name.p, name.n);
-	if ((kind == PRESENT_PIDS || kind == PRESENT_TIDS) && p->texts.n) {
-		comm = intern_get(&p->texts, l->items[id].comm);
-		buf_text(out, comm.n ? " " : "");
+	if (l->items[id].named) {
+		comm = intern_get(&p->comms, l->items[id].comm);
+		buf_byte(out, ' ');
 		buf_bytes(out, comm.p, comm.n);
 	}
 }
@@ -291,13 +249,13 @@ static void append_names(const struct present *p, enum present_kind kind, struct
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < l->names.n; i++)
-		sum += l->items[i].samples;
+		sum += l->items[i].weight;
 	for (uint32_t i = 0; i < l->names.n && i < SHOWN; i++) {
 		buf_text(out, i ? ", " : "");
 		append_name(p, kind, all[i].id, out);
 		if (sum)
 			buf_printf(out, " (%.0f %%)",
-				   100 * (double)l->items[all[i].id].samples / (double)sum);
+				   100 * (double)l->items[all[i].id].weight / (double)sum);
 	}
 	if (l->names.n > SHOWN)
 		buf_printf(out, " and %zu more", l->names.n - SHOWN);
@@ -331,7 +289,6 @@ static void append_guess(const struct present *p, enum present_kind kind, const 
 
 void present_append(struct present *p, const struct view *v, struct buf *out)
 {
-	settle_threads(p);
 	for (unsigned int k = 0; k < PRESENT_KINDS; k++) {
 		enum present_kind kind = (enum present_kind)k;
 		struct asked a = asked_of(v, kind);
@@ -353,9 +310,7 @@ void present_release(struct present *p)
 		intern_release(&p->lists[k].names);
 		free(p->lists[k].items);
 	}
-	intern_release(&p->texts);
-	idmap_release(&p->groups);
+	intern_release(&p->comms);
 	free(p->threads);
-	free(p->processes);
 	*p = (struct present){ 0 };
 }

@@ -3,7 +3,8 @@
  *
  *	struct present p = { .on = true };	// all zero otherwise
  *
- *	present_record(&p, &record);		// each record of each capture, in order
+ *	present_record(&p, &view, &capture, &record);	// each record, before the capture applies it
+ *	present_end(&p, &capture);			// at the end of each capture
  *	...
  *	present_append(&p, &view, &text);	// "; recorded commands: firefox (61 %), ..."
  *	present_release(&p);
@@ -29,8 +30,9 @@ enum present_kind {
 };
 
 struct present_name {
-	uint64_t samples;
-	uint32_t comm; /* its first command, as a number in texts */
+	uint64_t weight;
+	uint32_t comm; /* its last command, as a number in comms */
+	bool named;    /* comm is set */
 };
 
 struct present_list {
@@ -39,31 +41,29 @@ struct present_list {
 	size_t cap;
 };
 
+/* The weight of a thread in the segment. */
 struct present_thread {
-	uint64_t process, tid;
-	uint32_t comm;
-	uint64_t samples; /* not yet added to the lists */
-};
-
-struct present_process {
-	uint64_t pid;
-	uint32_t group; /* 0: unknown */
+	uint64_t weight;
+	uint64_t fresh; /* not yet added to the names that the thread may lose */
 };
 
 /* All zero to begin with. */
 struct present {
 	bool on;
 	struct present_list lists[PRESENT_KINDS];
-	struct intern texts; /* texts of the records; the first is empty */
-	/* Those of the segment, by the number in the records. */
-	struct present_thread *threads;
-	struct present_process *processes;
-	size_t n_threads, n_processes, cap_threads, cap_processes;
-	struct idmap groups;
+	struct intern comms;
+	struct present_thread *threads; /* by id */
+	size_t n_threads, cap_threads;
+	uint64_t base; /* time 0 of the segment, see select_base */
+	bool based;
 };
 
-/* Notes a record. Does nothing unless on is set. */
-void present_record(struct present *p, const struct record *r);
+/*
+ * Notes the names of a sample's thread with the weight that the view counts, whatever threads it asks for.
+ * Does nothing unless on is set.
+ */
+void present_record(struct present *p, const struct view *v, const struct capture *c, const struct record *r);
+void present_end(struct present *p, const struct capture *c);
 /*
  * For each filter of the view by command, process, thread, container or label that no capture has a match
  * for, appends the commonest names that there are, and the nearest.

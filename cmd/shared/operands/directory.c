@@ -41,7 +41,7 @@ static char **list;
 static size_t n_list, cap_list;
 static struct directory *directories;
 static size_t n_directories, cap_directories, current;
-static uint64_t earliest = UINT64_MAX, latest;
+static uint64_t earliest = UINT64_MAX, latest, left_first, left_last;
 
 static void add_operand(char *name)
 {
@@ -232,6 +232,21 @@ static void note_start(uint64_t start)
 	latest = start > latest ? start : latest;
 }
 
+static void note_left_out(uint64_t start)
+{
+	if (start == UINT64_MAX)
+		return;
+	left_first = !left_first || start < left_first ? start : left_first;
+	left_last = start > left_last ? start : left_last;
+}
+
+bool directory_left_out(uint64_t *first, uint64_t *last)
+{
+	*first = left_first;
+	*last = left_last;
+	return left_last > 0;
+}
+
 uint64_t directory_span(void)
 {
 	return latest > earliest ? latest - earliest : 0;
@@ -255,6 +270,7 @@ static void add_captures(struct listing *l, const struct view *view)
 			add_operand(l->captures[i].path);
 			note_start(l->captures[i].facts.start);
 		} else {
+			note_left_out(l->captures[i].facts.start);
 			free(l->captures[i].path);
 		}
 	}

@@ -31,6 +31,11 @@ char **directory_operands(char **given, const struct view *view);
  * directory_operands was given, as far as headers say; 0 if there is no directory or only one capture.
  */
 uint64_t directory_span(void);
+/*
+ * Returns whether directory_operands left out captures because of the time, and when the first and the last
+ * of these begin, in nanoseconds since 1970.
+ */
+bool directory_left_out(uint64_t *first, uint64_t *last);
 /* Returns whether one of the operands is a directory. */
 bool directory_given(char *const *operands);
 /*
