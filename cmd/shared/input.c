@@ -494,8 +494,13 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 {
 	struct blaming *it = context;
 	bool good = blame_finish(&it->b);
+	const struct capture *c = &it->b.gather.capture;
 
-	about_take(&it->sum->about, &it->b.gather.capture);
+	about_take(&it->sum->about, c);
+	if (capture_totals(c).samples && !capture_totals(c).waits && !capture_has_waits(c) &&
+	    it->f->view.blame != BLAME_REPLAY) /* which refuses such a capture */
+		cli_warn("%s: no waiting time was recorded (--off-cpu of cprof-record): "
+			 "%s has nothing to show", it->name, filters_blame(it->f));
 	*totals = capture_totals(&it->b.gather.capture);
 	*sums = it->b.gather.sums;
 	it->sum->hits += it->b.culprits.hits;

@@ -234,4 +234,9 @@ status "--blame of folded text" 2 sh -c 'echo "a;b 1" | cprof-fold --blame'
 status "--blame and a heat map" 2 cprof-flame --blame --heatmap "$tmp/a.bin"
 status "--blame and -w" 2 cprof-top --blame -w 1 "$tmp/a.bin"
 status "cprof-diff has no wakers" 2 cprof-diff --by waker "$tmp/a.bin" "$tmp/a.bin"
+cprof-dump -r "$tests/data/small.txt" >"$tmp/small.bin"
+for o in '--by lock' '--by waker' --blame; do
+	like "$o of a capture without waits says so" "$(cprof-top $o "$tmp/small.bin" 2>&1 >/dev/null)" \
+		"no waiting time was recorded \\(--off-cpu of cprof-record\\): $o has nothing to show"
+done
 done_testing
