@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/lock_table.h"
 #include "cmd/cprof-top/trend_view.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/summary.h"
@@ -41,16 +42,31 @@ static double samples_of(const struct views *v)
 	return v->view->weight == WEIGHT_SAMPLES ? (double)v->profile->total[0] : v->samples;
 }
 
+static void add_title(const struct views *v, struct brief *b)
+{
+	const struct lock_sums *locks = v->view->locks;
+	struct buf text = { 0 };
+	char waited[32];
+
+	for (size_t i = 0; i < keys_columns(v->view); i++)
+		buf_printf(&text, "%s%s", i ? ", " : "", keys_name(v->view, i));
+	if (locks) {
+		views_time(waited, sizeof(waited), lock_table_ns(locks));
+		brief_title(b, "# cprof-top: %s of waits for %zu locks", waited, locks->n_locks);
+	} else {
+		brief_title(b, "# cprof-top: %" PRIu64 " %s, by %s", v->profile->total[0], view_unit(v->view),
+			    buf_cstr(&text));
+	}
+	b->failed = b->failed || text.failed;
+	buf_release(&text);
+}
+
 static void add_facts(const struct views *v, const struct loaded *l, const struct brief_request *r,
 		      struct brief *b)
 {
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < keys_columns(v->view); i++)
-		buf_printf(&text, "%s%s", i ? ", " : "", keys_name(v->view, i));
-	brief_title(b, "# cprof-top: %" PRIu64 " %s, by %s", v->profile->total[0], view_unit(v->view),
-		    buf_cstr(&text));
-	buf_clear(&text);
+	add_title(v, b);
 	brief_section(b, "Input", NULL);
 	brief_command(&text, "cprof-top", "", r->arguments);
 	brief_line(b, FACTS, "- %s", buf_cstr(&text));
@@ -211,6 +227,24 @@ static void add_next(const struct views *v, const struct loaded *l, const struct
 	buf_release(&more);
 }
 
+static void brief_locks(const struct views *v, const struct loaded *l, const struct brief_request *r,
+			struct buf *out)
+{
+	struct brief b = { .budget = r->budget };
+
+	add_facts(v, l, r, &b);
+	lock_table_brief(v->view->locks, v->rows, ROWS_FIRST, ROWS_LATER, &b);
+	brief_section(&b, "Not known", NULL);
+	brief_line(&b, DOUBTS, "- Only long waits are known by lock; short ones are added up without it.");
+	brief_losses(&b, DOUBTS, "", l, v->view);
+	brief_section(&b, "Next", NULL);
+	add_command(r, "cprof-fold", "", "the holders' stacks meanwhile", &b);
+	brief_write(&b, out);
+	if (b.failed || out->failed)
+		cli_no_memory();
+	brief_release(&b);
+}
+
 void brief_top(const struct views *views, const struct loaded *l, const struct brief_request *r, struct buf *out)
 {
 	struct brief b = { .budget = r->budget };
@@ -218,6 +252,10 @@ void brief_top(const struct views *views, const struct loaded *l, const struct b
 	struct view_names names;
 	struct table t;
 
+	if (v->view->locks) {
+		brief_locks(v, l, r, out);
+		return;
+	}
 	view_names_init(&names, v->profile, v->view, v->modules);
 	named.names = &names;
 	views_table(v, &t);

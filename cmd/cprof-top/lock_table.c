@@ -4,7 +4,7 @@
 
 #include "cmd/cprof-top/views.h"
 
-enum { PARTS_SHOWN = 3 }; /* per kind */
+enum { PARTS_SHOWN = 3, FIRST_ROWS = 3 }; /* parts per kind */
 
 static const char *const titles[LOCK_PART_KINDS] = {
 	[LOCK_HOLDER] = "held by", [LOCK_WAITER] = "waited", [LOCK_SITE] = "wanted in",
@@ -15,11 +15,6 @@ static const char *const words[LOCK_PART_KINDS] = {
 	[LOCK_HOLDER] = "holder", [LOCK_WAITER] = "waiter", [LOCK_SITE] = "site",
 	[LOCK_RELEASE] = "release", [LOCK_MEANWHILE] = "meanwhile",
 };
-
-static size_t shown(const struct lock_sums *s, size_t rows)
-{
-	return rows && rows < s->n_locks ? rows : s->n_locks;
-}
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -47,17 +42,29 @@ static void put_parts(const struct lock_sums *s, const struct lock_sum *l, struc
 	}
 }
 
-void lock_table_text(const struct lock_sums *s, size_t rows, struct buf *out)
+uint64_t lock_table_ns(const struct lock_sums *s)
 {
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < s->n_locks; i++)
 		all += s->locks[i].ns;
-	buf_printf(out, "Locks:      %zu of %zu shown; only long waits, see --off-cpu\n\n", shown(s, rows),
-		   s->n_locks);
+	return all;
+}
+
+size_t lock_table_shown(const struct lock_sums *s, size_t rows)
+{
+	return rows && rows < s->n_locks ? rows : s->n_locks;
+}
+
+void lock_table_text(const struct lock_sums *s, size_t rows, struct buf *out)
+{
+	uint64_t all = lock_table_ns(s);
+
+	buf_printf(out, "Locks:      %zu of %zu shown; only long waits, see --off-cpu\n\n",
+		   lock_table_shown(s, rows), s->n_locks);
 	buf_printf(out, "%10s %6s %8s %10s %8s  %s\n", "waited", "share", "waits", "longest", "threads",
 		   "lock");
-	for (size_t i = 0; i < shown(s, rows); i++) {
+	for (size_t i = 0; i < lock_table_shown(s, rows); i++) {
 		const struct lock_sum *l = &s->locks[i];
 		struct slice name = intern_get(&s->names, l->name);
 		char waited[32], longest[32];
@@ -73,22 +80,64 @@ void lock_table_text(const struct lock_sums *s, size_t rows, struct buf *out)
 	}
 }
 
-void lock_table_tsv(const struct lock_sums *s, size_t rows, struct buf *out)
+void lock_table_rows(const struct lock_sums *s, size_t rows, struct rows *to)
 {
-	buf_text(out, "lock\tkind\twaits\tns\tlongest_ns\tpart\tname\tpart_ns\n");
-	for (size_t i = 0; i < shown(s, rows); i++) {
+	for (size_t i = 0; i < lock_table_shown(s, rows); i++) {
 		const struct lock_sum *l = &s->locks[i];
-		struct slice lock = intern_get(&s->names, l->name);
 
 		for (size_t j = l->first; j < l->end; j++) {
-			struct slice name = intern_get(&s->names, s->parts[j].name);
-
-			buf_bytes(out, lock.p, lock.n);
-			buf_printf(out, "\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\t",
-				   lock_kind_name(l->kind), l->waits, l->ns, l->longest,
-				   words[s->parts[j].kind]);
-			buf_bytes(out, name.p, name.n);
-			buf_printf(out, "\t%" PRIu64 "\n", s->parts[j].ns);
+			rows_text(to, intern_get(&s->names, l->name));
+			rows_text(to, slice_of(lock_kind_name(l->kind)));
+			rows_count(to, l->waits);
+			rows_count(to, l->ns);
+			rows_count(to, l->longest);
+			rows_text(to, slice_of(words[s->parts[j].kind]));
+			rows_text(to, intern_get(&s->names, s->parts[j].name));
+			rows_count(to, s->parts[j].ns);
 		}
+	}
+}
+
+/* Appends the heaviest part of a kind with its share, or nothing. */
+static void put_heaviest(const struct lock_sums *s, const struct lock_sum *l, enum lock_part_kind kind,
+			 struct buf *out)
+{
+	for (size_t i = l->first; i < l->end; i++) {
+		const struct lock_part *p = &s->parts[i];
+
+		if (p->kind != kind)
+			continue;
+		brief_name(out, intern_get(&s->names, p->name));
+		buf_printf(out, " %.3g %%", percent(p->ns, l->ns));
+		return;
+	}
+}
+
+void lock_table_brief(const struct lock_sums *s, size_t rows, size_t first, size_t later, struct brief *b)
+{
+	static const enum lock_part_kind kinds[] = { LOCK_HOLDER, LOCK_SITE, LOCK_RELEASE };
+	uint64_t all = lock_table_ns(s);
+
+	brief_section(b, "Locks waited for",
+		      "| waited | % | waits | longest | threads | lock | held by | wanted in | released in "
+		      "|\n"
+		      "|---:|---:|---:|---:|---:|---|---|---|---|\n");
+	for (size_t i = 0; i < lock_table_shown(s, rows); i++) {
+		const struct lock_sum *l = &s->locks[i];
+		char waited[32], longest[32];
+		struct buf text = { 0 };
+
+		views_time(waited, sizeof(waited), l->ns);
+		views_time(longest, sizeof(longest), l->longest);
+		buf_printf(&text, "%s | %.3g | %" PRIu64 " | %s | %zu | ", waited, percent(l->ns, all),
+			   l->waits, longest, l->counts[LOCK_WAITER]);
+		brief_name(&text, intern_get(&s->names, l->name));
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+			buf_text(&text, " | ");
+			put_heaviest(s, l, kinds[k], &text);
+		}
+		brief_line(b, i < FIRST_ROWS ? first : later, "| %s |", buf_cstr(&text));
+		b->failed = b->failed || text.failed;
+		buf_release(&text);
 	}
 }

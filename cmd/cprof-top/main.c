@@ -62,7 +62,7 @@ struct settings {
 	const char *shape;  /* the option that set the shape */
 	const char *branch; /* an option given that is only for --tree */
 	double share;       /* part of the weight that --match and the like leave */
-	bool has_rows, has_format, md;
+	bool has_format, md;
 	struct brief_request brief; /* budget 0: not given */
 	struct what_if what_if;	    /* without a function: not asked */
 	enum rows_format format;
@@ -170,7 +170,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		break;
 	case 'n':
 		s->views.rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
-		s->has_rows = true;
+		s->views.rows_asked = true;
 		break;
 	case 'o':
 		set_format(s, optarg);
@@ -219,8 +219,8 @@ static void check_top(const struct settings *s, const struct filters *f)
 		cli_usage("%s requires --tree", s->branch);
 	if (s->views.intervals && shape != SHAPE_TABLE)
 		cli_usage("--ci and %s are mutually exclusive", s->shape);
-	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
-		cli_usage("%s and %s are mutually exclusive", s->has_rows ? "-n" : "--cum", s->shape);
+	if ((s->views.rows_asked || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
+		cli_usage("%s and %s are mutually exclusive", s->views.rows_asked ? "-n" : "--cum", s->shape);
 	if (shape != SHAPE_TABLE && shape != SHAPE_TREND && !view_frame_keys(v))
 		cli_usage("%s requires --by function, module or language: the others have no stacks",
 			  s->shape);
@@ -236,8 +236,6 @@ static void check_top(const struct settings *s, const struct filters *f)
 		cli_usage("--ci and %s are mutually exclusive", filters_blame(f));
 	if (f->view.latency && s->views.intervals)
 		cli_usage("--ci and --weight latency are mutually exclusive");
-	if (f->view.blame == BLAME_LOCKS && (s->md || (s->has_format && s->format != ROWS_TSV)))
-		cli_usage("--by lock is not available: -o %s has no rows for it", s->md ? "md" : "ndjson or json");
 	if (shape == SHAPE_TREND && (v->blame || v->latency || s->seconds))
 		cli_usage("--every and %s are mutually exclusive",
 			  s->seconds ? "-w" : v->blame ? filters_blame(f) : "--weight latency");
@@ -267,10 +265,9 @@ static void print_top(struct settings *s, struct reasons *reasons, struct reason
 
 	if (locks)
 		lock_sums_sort(locks);
-	if (locks && s->has_format) {
-		warn_losses(l);
-		lock_table_tsv(locks, s->has_rows ? s->views.rows : 0, &out);
-	} else if (s->md) {
+	if (locks && s->has_format && !s->md && !s->views.rows_asked)
+		s->views.rows = 0;
+	if (s->md) {
 		brief_top(&s->views, l, &s->brief, &out);
 	} else if (s->has_format) {
 		if (s->format != ROWS_JSON)
@@ -303,7 +300,7 @@ static enum status load_captures(struct settings *s, struct filters *f, char **o
 		cli_usage("-w takes one capture");
 	for (; *operands; operands++) {
 		if (s->seconds)
-			one = live_load(f, *operands, p, l, &s->views, s->seconds, !s->has_rows);
+			one = live_load(f, *operands, p, l, &s->views, s->seconds, !s->views.rows_asked);
 		else
 			one = operand_load(f, *operands, p, 0, l);
 		status = one > status ? one : status;

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-top/lock_table.h"
 #include "cmd/cprof-top/trend_view.h"
 #include "cmd/cprof-top/views.h"
 #include "cmd/shared/facts/header.h"
@@ -258,6 +259,16 @@ static void wakers_rows(struct writing *w)
 	table_release(&t);
 }
 
+static void locks_rows(struct writing *w)
+{
+	static const char *const columns[] = { LOCK_TABLE_COLUMNS, NULL };
+	const struct lock_sums *locks = w->v->view->locks;
+
+	begin_writing(w, columns, lock_table_shown(locks, w->v->rows), locks->n_locks);
+	lock_table_rows(locks, w->v->rows, &w->rows);
+	end_writing(w);
+}
+
 static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name,
 			 uint64_t weight)
 {
@@ -391,6 +402,11 @@ void views_rows(const struct views *v, enum rows_format format, const struct loa
 
 	view_names_init(&names, v->profile, v->view, v->modules);
 	named.names = &names;
-	(v->view->wakers && v->shape == SHAPE_TABLE ? wakers_rows : shapes[v->shape])(&w);
+	if (v->view->locks)
+		locks_rows(&w);
+	else if (v->view->wakers && v->shape == SHAPE_TABLE)
+		wakers_rows(&w);
+	else
+		shapes[v->shape](&w);
 	view_names_release(&names);
 }

@@ -39,6 +39,7 @@ struct views {
 	const struct view_names *names; /* set inside views_text and views_rows */
 	double samples;      /* number of samples for the intervals, if weights are not counts */
 	size_t rows;         /* number of functions or stacks shown; 0: all */
+	bool rows_asked;     /* -n says so: it is not the default */
 	size_t lines;        /* 0, or the lines for a table and the text already in the buffer */
 	const regex_t *peek; /* SHAPE_PEEK: selects the functions */
 	const regex_t *search; /* SHAPE_TABLE: only rows whose name matches; NULL: all */

@@ -153,7 +153,24 @@ is "  as rows" "$(cprof-top --by lock -o tsv "$tmp/locks.bin" | sed -n 2p)" \
 is "  filtered by the waiting thread" "$(cprof-fold --by lock --comm work "$tmp/locks.bin" | wc -l)" 1
 status "  alone" 2 cprof-top --by lock,thread "$tmp/locks.bin"
 status "  not with another division" 2 cprof-top --by lock --blame "$tmp/locks.bin"
-status "  as tsv only" 2 cprof-top --by lock -o ndjson "$tmp/locks.bin"
+if cprof-top --by lock -o ndjson "$tmp/locks.bin" >"$tmp/rows" 2>/dev/null; then
+	is "  as ndjson" "$(head -n 1 "$tmp/rows")" '{"lock":"mutex 0x7000 of pid 42","kind":"mutex",'\
+'"waits":1,"ns":60000,"longest_ns":60000,"part":"holder","name":"work-42/43","part_ns":60000}'
+	is "    as many as in tsv" "$(wc -l <"$tmp/rows" | tr -d ' ')" \
+		"$(cprof-top --by lock -o tsv "$tmp/locks.bin" | sed 1d | wc -l | tr -d ' ')"
+	cprof-top --by lock -o json "$tmp/locks.bin" >"$tmp/rows"
+	like "  as json" "$(head -n 1 "$tmp/rows")" '^\{"unit":"ns","total":[0-9]+,"shown":2,"of":2,'
+	is "    the same rows" "$(sed '1d; $d; s/,$//' "$tmp/rows" | cksum)" \
+		"$(cprof-top --by lock -o ndjson "$tmp/locks.bin" | cksum)"
+fi
+cprof-top --by lock -o md "$tmp/locks.bin" >"$tmp/brief"
+like "  as a brief" "$(head -n 1 "$tmp/brief")" '^# cprof-top: 90\.00us of waits for 2 locks$'
+like "    with the lock" "$(cat "$tmp/brief")" \
+	'^\| 60\.00us \| 66\.7 \| 1 \| 60\.00us \| 1 \| .mutex 0x7000 of pid 42. \|'
+like "    its holder and the places" "$(cat "$tmp/brief")" \
+	'\| .work-42/43. 100 % \| .join. 100 % \| .g. 100 % \|$'
+is "    within its budget" "$(cprof-top --by lock -o md --budget 400 "$tmp/locks.bin" | wc -c |
+	awk '{ print ($1 <= 400) }')" 1
 sed 's/lock=1 owner/lock=7 owner/' "$tmp/locks.txt" | cprof-dump -r >"$tmp/b.bin"
 status "an undefined lock" 3 cprof-fold --by lock "$tmp/b.bin"
 
