@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE = 80, CELL = 11, NAME = 24, COLUMNS_MOST = 6, SECOND = 1000000000 };
+enum { LINE = 80, LINE_MOST = 10000, CELL = 11, NAME = 24, COLUMNS_MOST = 6, SECOND = 1000000000 };
 
 void trend_view_init(struct trend_view *t, const struct views *v)
 {
@@ -79,11 +79,27 @@ static void put_name(const struct views *v, const struct trend_view *t, size_t r
 		buf_text(out, "[others]");
 }
 
+/* Returns the columns of a line, by COLUMNS or the terminal; 0: neither says. */
 static size_t line_width(void)
 {
+	const char *asked = getenv("COLUMNS");
+	unsigned long columns = asked ? strtoul(asked, NULL, 10) : 0;
 	struct winsize size;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : LINE;
+	if (columns)
+		return columns < LINE_MOST ? columns : LINE_MOST;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Returns how many columns for names a line has room for; without a known width, -n alone limits them. */
+static size_t count_fitting_names(const struct views *v)
+{
+	size_t width = line_width();
+
+	if (!width && v->rows_asked)
+		return SIZE_MAX;
+	width = width ? width : LINE;
+	return width > CELL + 10 ? (width - CELL - 10) / (CELL + 2) : 0;
 }
 
 static bool has_others(const struct trend_view *t, const struct views *v)
@@ -122,7 +138,7 @@ static void put_by_name(const struct views *v, const struct trend_view *t, struc
 /* A row for each interval, with a column for each of the heaviest names. */
 static void put_by_time(const struct views *v, struct trend_view *t, struct buf *out)
 {
-	size_t fit = (line_width() - CELL - 10) / (CELL + 2);
+	size_t fit = count_fitting_names(v);
 	struct buf text = { 0 };
 
 	t->shown = t->shown < fit ? t->shown : fit > 1 ? fit - 1 : 1;
@@ -149,6 +165,7 @@ static void put_by_time(const struct views *v, struct trend_view *t, struct buf 
 
 static void put_trend(const struct views *v, struct buf *out)
 {
+	size_t width = line_width();
 	struct trend_view t;
 
 	trend_view_init(&t, v);
@@ -160,7 +177,7 @@ static void put_trend(const struct views *v, struct buf *out)
 		   (double)t.trend.length / SECOND);
 	put_time(&t.trend, 0, "%Y-%m-%d %H:%M:%S", out);
 	buf_text(out, " UTC\n\n");
-	if (CELL + t.trend.intervals * CELL + NAME <= line_width())
+	if (CELL + t.trend.intervals * CELL + NAME <= (width ? width : LINE))
 		put_by_name(v, &t, out);
 	else
 		put_by_time(v, &t, out);

@@ -31,6 +31,22 @@ cprof-top --every 10s --by comm -n 2 d >got
 is "a row for each interval if they do not fit" "$(grep -A 3 '^time' got | tr -s ' ' | tr '\n' ,)" \
 	"time total one three [others],12:00:00 6 2 2 2,12:00:10 0 0 0 0,12:00:20 6 2 2 2,"
 is "  the last too" "$(tail -n 1 got | tr -s ' ')" "12:02:10 12 4 4 4"
+cprof-top --every 10s --by comm -n 1 d >got
+is "-n limits the columns" "$(grep '^time' got | tr -s ' ')" "time total one [others]"
+# wide COLUMNS OPTION...: the columns of a trend of ten commands
+made_capture 0 c0 c1 c2 c3 c4 c5 c6 c7 c8 c9 | cprof-dump -r >ten.bin
+made_capture 600 c0 c1 c2 c3 c4 c5 c6 c7 c8 c9 | cprof-dump -r >>ten.bin
+wide() {
+	columns=$1; shift
+	COLUMNS=$columns cprof-top --every 10s --by comm "$@" ten.bin | awk '/^time/ { print NF }'
+}
+is "  80 columns have room for few names" "$(wide '')" 6
+is "  COLUMNS may allow fewer" "$(wide 50)" 4
+is "  or more" "$(wide 170)" 12
+is "  and decides, not -n" "$(wide 50 -n 9)" 4
+is "  without a width, -n decides" "$(wide '' -n 9)" 12
+is "  all rows of names fit a long line" \
+	"$(COLUMNS=1000 cprof-top --every 10s --by comm ten.bin | awk 'END { print NF }')" 63
 is "JSON is an object with them" "$(cprof-top --every 1m --by comm -o json d | python3 -c 'import json, sys
 r = json.load(sys.stdin)["rows"]
 print(len(r), sum(x["weight"] for x in r))')" "9 30"
