@@ -59,6 +59,7 @@ static const struct command_line command = {
 struct settings {
 	struct views views;
 	regex_t peek;
+	const char *peek_text;
 	const char *shape;  /* the option that set the shape */
 	const char *branch; /* an option given that is only for --tree */
 	double share;       /* part of the weight that --match and the like leave */
@@ -84,6 +85,7 @@ static void set_peek(struct settings *s, const char *text)
 	int wrong;
 
 	set_shape(s, "--peek", SHAPE_PEEK);
+	s->peek_text = text;
 	wrong = regcomp(&s->peek, text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
 		regerror(wrong, &s->peek, why, sizeof(why));
@@ -187,6 +189,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case COLOUR_OPTION:
 		colour_option(optarg);
 		break;
+	case 'g': /* perf report has it */
+		cli_usage("invalid option \"-g\" (expected --tree for the call tree, --peek for callers and "
+			  "callees)");
 	default:
 		cli_other(c);
 	}
@@ -322,6 +327,30 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 	s->views.samples = s->share * (f->view.blame == BLAME_CULPRITS ? l->hits : (double)l->sums.samples);
 }
 
+/* Warns if no function matches --peek. */
+static void warn_unmatched(const struct settings *s, const struct profile *p)
+{
+	const struct present_asked asked = { "--peek", s->peek_text, &s->peek };
+	struct views named = s->views;
+	struct view_names names;
+	struct buf there = { 0 };
+	struct table t;
+
+	view_names_init(&names, p, s->views.view, s->views.modules);
+	named.names = &names;
+	views_table(&named, &t);
+	if (t.n == 0) {
+		uint64_t *weights = present_weights(p);
+
+		present_functions(p, weights, &asked, &there);
+		cli_warn("no functions selected, the table is empty%s", there.n ? buf_cstr(&there) : "");
+		free(weights);
+	}
+	buf_release(&there);
+	table_release(&t);
+	view_names_release(&names);
+}
+
 /* Moments of the intervals, aligned to the clock, over which waits are spread. */
 static void begin_trend(struct settings *s, struct view *v)
 {
@@ -410,6 +439,8 @@ int main(int argc, char **argv)
 	match_samples(&s, &f, &p, &l);
 	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds && !s.what_if.function)
 		filters_warn_none(&f, "the table is empty");
+	else if (l.good && s.views.shape == SHAPE_PEEK && p.total[0])
+		warn_unmatched(&s, &p);
 	if (l.good && s.what_if.function)
 		print_what_if(&s, &l, status);
 	else if (l.good)

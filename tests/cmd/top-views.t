@@ -66,6 +66,14 @@ is "  by default half a percent" "$(printf 'a;b 199\na;c 1\n' | top --tree | sed
 	"200 a,199 b,1 c,"
 like "  and not less" "$(printf 'a;b 200\na;c 1\n' | top --tree | tail -1)" '1 +0.50% +1 +0.50% +.1 more.$'
 
+top --peek '^nosuch$' "$tmp/r" >"$tmp/got" 2>"$tmp/err"
+is "--peek of nothing says so, with status 0" "$? $(grep -c '0 of 0 matching' "$tmp/got")" "0 1"
+like "  and what there is" "$(cat "$tmp/err")" \
+	'no functions selected, the table is empty; no name matches --peek "\^nosuch\$"; heaviest: '
+printf 'a;alpha_main 3\n' | cprof-top --peek '^alpha_mian$' >/dev/null 2>"$tmp/err"
+like "  with the nearest name" "$(cat "$tmp/err")" \
+	'; did you mean alpha_main\?$'
+
 # Random stacks with recursion, direct and in circles, with functions named like commands
 python3 - >"$tmp/m" <<'X'
 import random
