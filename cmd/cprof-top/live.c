@@ -266,7 +266,8 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	header_make(&v->header, &l, &want);
 	losses_print(&lost, t);
 	if (v->how->verbose || lost.n) {
-		buf_text(&lost, lost.n ? "" : "nothing lost");
+		if (!lost.n)
+			buf_text(&lost, losses_waits(t) ? "no sample, no wait lost" : "nothing lost");
 		if (open)
 			buf_printf(&lost, ", %" PRIu64 " tick%s still open", open, open == 1 ? "" : "s");
 		header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", samples_ticks(t),

@@ -167,7 +167,7 @@ sed_waits() {
 capture '-- make' $date 60,30,10,150 | sed_waits | cprof-dump -r >"$tmp/w.bin" || exit 1
 is "waits are mentioned" "$(words "$tmp/w.bin" | sed 's/.*; //')" "3.00 s waited (--wall)"
 is "  with --wall they are parts of the time" "$(words --wall "$tmp/w.bin")" \
-	"4.00 s: 25 % running (15 user, 8 kernel, 2 unnamed), 75 sleeping; 0 lost"
+	"4.00 s: 25 % running (15 user, 8 kernel, 2 unnamed), 75 sleeping; 0 samples, 0 waits lost"
 # 14 of 33 samples are below main, as in the interval of cprof-top --ci
 printf 'app;main;work 14\napp;rest 19\n' >"$tmp/few.folded"
 like "an SVG's tooltips have the intervals that cprof-top has" \

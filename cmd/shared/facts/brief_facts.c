@@ -44,7 +44,9 @@ void brief_losses(struct brief *b, size_t priority, const char *prefix, const st
 	}
 	losses_print(&text, t);
 	brief_line(b, priority, "- %s%s.", prefix,
-		   text.n ? buf_cstr(&text) : "No sample is known to be lost");
+		   text.n	     ? buf_cstr(&text)
+		   : losses_waits(t) ? "No sample and no wait is known to be lost"
+				     : "No sample is known to be lost");
 	buf_clear(&text);
 	damage_append(&text, t);
 	if (text.n)

@@ -95,7 +95,7 @@ static void add_lost(struct header *h, const struct capture_totals *t, struct bu
 	if (text->n == 0 && !t->outcomes[OUTCOME_EXPECTED] && !t->tally[OUTCOME_EXPECTED])
 		return; /* unknown */
 	if (text->n == 0)
-		buf_text(text, "nothing");
+		buf_text(text, losses_waits(t) ? "no sample, no wait" : "nothing");
 	append_line(h, "Lost", text);
 }
 

@@ -20,6 +20,11 @@ uint64_t losses_events(const struct capture_totals *t)
 	return lost;
 }
 
+bool losses_waits(const struct capture_totals *t)
+{
+	return t->waits || t->outcomes[OUTCOME_WAITS_LOST];
+}
+
 /* "12 of 11880 expected samples lost (ring-full 12)" */
 static void print_lost(struct buf *out, uint64_t lost, const uint64_t *outcomes, const char *expected, const char *what,
 		       bool (*is_lost)(uint64_t outcome))

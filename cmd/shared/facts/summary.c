@@ -171,9 +171,14 @@ static void print_lost(struct buf *out, const struct capture_totals *t)
 	}
 	buf_text(out, "; ");
 	samples_count(out, lost, SAMPLES_GROUPED);
-	buf_text(out, " lost");
+	buf_text(out, losses_waits(t) ? " samples" : " lost");
 	if (lost && expected)
 		buf_printf(out, " (%.2g %%)", 100 * (double)lost / (double)expected);
+	if (losses_waits(t)) {
+		buf_text(out, ", ");
+		samples_count(out, t->outcomes[OUTCOME_WAITS_LOST], SAMPLES_GROUPED);
+		buf_text(out, " waits lost");
+	}
 	if (t->damages || t->blocks_damaged || t->refused)
 		buf_text(out, "; damaged");
 }
