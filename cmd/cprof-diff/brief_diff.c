@@ -40,7 +40,7 @@ static void add_row(const struct diff_findings *o, size_t i, struct brief *b)
 
 	brief_name(&name, profile_text(&o->p, row->label));
 	brief_line(b, i < FIRST_ROWS ? ROWS_FIRST : ROWS_LATER,
-		   "| %s | %s | %.6g | %.6g | %+.6g | %+.6g to %+.6g | %.6g | %s |",
+		   "| %s | %s | %.3g | %.3g | %+.3g | %+.3g to %+.3g | %.3g | %s |",
 		   changes_significant(of) ? "yes" : "not shown", cum ? "cum" : "flat",
 		   diff_cell(&o->p, weight, 0, false), diff_cell(&o->p, weight, 1, false),
 		   diff_change(&o->p, weight, false), 100 * c->interval.low, 100 * c->interval.high, c->q,

@@ -85,11 +85,11 @@ static void add_row(const struct views *v, const struct table_row *row, bool cou
 
 	put_name(v, row->label, &name);
 	if (counted)
-		brief_line(b, priority, "| %" PRIu64 " | %.6g | %.6g to %.6g | %" PRIu64 " | %.6g | %s |",
+		brief_line(b, priority, "| %" PRIu64 " | %.3g | %.3g to %.3g | %" PRIu64 " | %.3g | %s |",
 			   row->flat[0], percent_of(v, row->flat[0]), 100 * i.low, 100 * i.high, row->cum[0],
 			   percent_of(v, row->cum[0]), buf_cstr(&name));
 	else
-		brief_line(b, priority, "| %" PRIu64 " | %.6g | | %" PRIu64 " | %.6g | %s |", row->flat[0],
+		brief_line(b, priority, "| %" PRIu64 " | %.3g | | %" PRIu64 " | %.3g | %s |", row->flat[0],
 			   percent_of(v, row->flat[0]), row->cum[0], percent_of(v, row->cum[0]),
 			   buf_cstr(&name));
 	b->failed = b->failed || name.failed;
@@ -119,7 +119,7 @@ static void add_stack(const struct views *v, const struct top_stacks_item *it, s
 		buf_text(&text, i == path->n ? "" : i == 1 && path->n > FRAMES + 1 ? " < … < " : " < ");
 		put_name(v, path->labels[i - 1], &text);
 	}
-	brief_line(b, SHOWN_STACKS, "- %" PRIu64 " (%.6g %%): %s", it->weight, percent_of(v, it->weight),
+	brief_line(b, SHOWN_STACKS, "- %" PRIu64 " (%.3g %%): %s", it->weight, percent_of(v, it->weight),
 		   buf_cstr(&text));
 	b->failed = b->failed || text.failed;
 	buf_release(&text);

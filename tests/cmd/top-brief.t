@@ -29,8 +29,8 @@ numbers() {
 	rows md | awk -F'\t' -v OFS='\t' '{ n = length($6) > 60 ? "long" : $6; print n, $1, $2, $4, $5 }' >got
 	cprof-top -n 20 -o tsv "$@" 2>err |
 		awk -F'\t' -v OFS='\t' 'NR > 1 { n = length($1) > 60 ? "long" : $1
-			print n, $2, $3, $4, $5 }' >want
-	same "each number is the tsv's: $*" want got
+			print n, $2, sprintf("%.3g", $3), $4, sprintf("%.3g", $5) }' >want
+	same "each number is the tsv's, rounded: $*" want got
 }
 numbers h.bin
 numbers --by thread h.bin
@@ -40,7 +40,7 @@ is "  and there are rows" "$(wc -l <got | tr -d ' ')" 3
 cprof-top -o md --budget 1000000 --ci h.bin 2>err |
 	sed -n 's/^| [0-9]* | [^|]* | \([0-9.]*\) to \([0-9.]*\) |.*/\1 \2/p' >got
 cprof-top -n 20 -o tsv --ci h.bin 2>err | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["flat_low"], $at["flat_high"] }' >want
+	{ printf "%.3g %.3g\n", $at["flat_low"], $at["flat_high"] }' >want
 same "intervals are those of --ci" want got
 
 over=0
@@ -64,6 +64,11 @@ is "  and has the first rows" "$(head -1 got | cut -f1,4)" \
 
 cprof-top -o md --budget 20000 h.bin >md 2>err
 like "losses are told" "$(cat md)" '^- 6 of 606 expected samples lost \(ring-full 6\)\.$'
+{
+	cprof-dump h.bin | sed 's/^end time=\([0-9]*\)/ledger time=\1 cpu=1 outcome=missed count=9\n&/'
+} | cprof-dump -r >missed.bin
+cprof-top -o md --budget 20000 missed.bin >md 2>err
+like "ticks that did not come are told" "$(cat md)" '^- 18 of 606 expected ticks did not come \(missed\)\.$'
 cprof-top -o md t.bin >md 2>err
 like "waits that do not count are told" "$(cat md)" \
 	"$(awk '!/running/ { s += $5 } END { print "^- " s " waits are not counted" }' account)"
@@ -99,7 +104,8 @@ ok "a full disk is told" sh -c "cprof-top -o md a.folded >/dev/full 2>err; test 
 cprof-diff -o md --budget 100000 a.folded b.folded >md
 rows md | awk -F'\t' -v OFS='\t' '{ print $8, $1 == "yes", $3, $4, $5 + 0, $7 }' >got
 cprof-diff -o tsv a.folded b.folded |
-	awk -F'\t' -v OFS='\t' 'NR > 1 { print $1, $2, $5, $6, $7 + 0, $11 }' >want
+	awk -F'\t' -v OFS='\t' -v f=%.3g 'NR > 1 {
+		print $1, $2, sprintf(f, $5), sprintf(f, $6), sprintf(f, $7) + 0, sprintf(f, $11) }' >want
 same "cprof-diff: each number is the tsv's" want got
 like "  the title counts changes" "$(cat md)" '^# cprof-diff: 3 of 4 changed'
 like "  sides with few samples are told" "$(cat md)" '^- A has fewer than 100 samples'

@@ -48,6 +48,10 @@ void brief_losses(struct brief *b, size_t priority, const char *prefix, const st
 		   : losses_waits(t) ? "No sample and no wait is known to be lost"
 				     : "No sample is known to be lost");
 	buf_clear(&text);
+	if (t->outcomes[OUTCOME_MISSED])
+		brief_line(b, priority,
+			   "- %s%" PRIu64 " of %" PRIu64 " expected ticks did not come (missed).", prefix,
+			   t->outcomes[OUTCOME_MISSED], t->outcomes[OUTCOME_EXPECTED]);
 	damage_append(&text, t);
 	if (text.n)
 		brief_line(b, priority, "- %sThe input is damaged: %s.", prefix, buf_cstr(&text));
