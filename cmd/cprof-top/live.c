@@ -37,7 +37,8 @@ struct live {
 	uint64_t period;
 	bool fit;
 	struct screen screen;
-	struct look look;       /* in use if the screen has keys */
+	bool looks;             /* keys change the table by look; other views they only pause */
+	struct look look;
 	struct profile seen;    /* likewise, the window as it is shown, and its view */
 	struct view seen_view;
 	struct view view;       /* the view of the filters, with modules of its own */
@@ -69,7 +70,7 @@ static void window_init(struct live *v)
 	gather_modules_init(&v->modules);
 	v->view = v->f->view;
 	v->view.modules = v->view.modules ? &v->modules : NULL;
-	if (v->screen.keys >= 0)
+	if (v->looks)
 		keep_keys(v);
 	v->view.reasons = v->view.states = NULL;
 	if (!profile_init(&v->coming.profile))
@@ -90,7 +91,7 @@ static void shape_window(struct live *v, struct window *w)
 {
 	struct views views = *v->how;
 
-	if (v->screen.keys >= 0) {
+	if (v->looks) {
 		look_show(&v->look, &v->f->shape, &w->profile, &v->seen, &v->seen_view, &views);
 		w->share = w->weight ? (double)v->seen.total[0] / (double)w->weight : 0;
 	} else if (!w->shaped) {
@@ -106,8 +107,8 @@ static void print_window(struct live *v, const struct buf *text)
 	long row;
 
 	if (v->screen.on && v->screen.keys >= 0) {
-		row = look_marked(&v->look, &v->seen);
-		look_status(&v->look, &status);
+		row = v->looks ? look_marked(&v->look, &v->seen) : -1;
+		look_status(&v->look, v->looks, &status);
 		if (status.failed)
 			cli_no_memory();
 		row += row < 0 ? 0 : (long)v->look.rows.line;
@@ -129,7 +130,7 @@ static void draw_window(struct live *v)
 	fit_table(v);
 	views = *v->how;
 	views.profile = &v->shown.profile;
-	if (v->screen.keys >= 0) {
+	if (v->looks) {
 		v->look.rows.n = 0;
 		look_show(&v->look, &v->f->shape, &v->shown.profile, &v->seen, &v->seen_view, &views);
 	}
@@ -387,7 +388,8 @@ static void take_keys(struct live *v)
 	int key;
 
 	while ((key = keyboard_next()) != KEY_NONE) {
-		enum look_change change = look_key(&v->look, &v->seen, key);
+		enum look_change change =
+			v->looks ? look_key(&v->look, &v->seen, key) : look_plain_key(&v->look, key);
 
 		if (change == LOOK_QUIT) {
 			screen_leave(&v->screen);
@@ -415,13 +417,14 @@ static void wait_for(void *context, struct reader *r, int fd)
 	}
 }
 
-/* Opens the keyboard, if the screen and the view allow keys. */
+/* Opens the keyboard, if there is a screen. Only a table is gathered so that keys can change it. */
 static void open_keys(struct live *v, const char *path)
 {
 	v->screen.keys = -1;
-	if (v->screen.on && v->how->shape == SHAPE_TABLE)
+	if (v->screen.on)
 		v->screen.keys = keyboard_open(strcmp(path, "-") == 0);
-	if (v->screen.keys < 0)
+	v->looks = v->screen.keys >= 0 && v->how->shape == SHAPE_TABLE;
+	if (!v->looks)
 		return;
 	v->view = v->f->view;
 	look_begin(&v->look, v->f, &v->view, v->how->cum);

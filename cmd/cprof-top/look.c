@@ -294,17 +294,21 @@ static enum look_change type_key(struct look *l, int key)
 	return LOOK_CHANGED;
 }
 
+enum look_change look_plain_key(struct look *l, int key)
+{
+	if (key == 'q')
+		return LOOK_QUIT;
+	if (key != 'p' && key != ' ')
+		return LOOK_SAME;
+	l->paused = !l->paused;
+	return LOOK_CHANGED;
+}
+
 enum look_change look_key(struct look *l, const struct profile *seen, int key)
 {
 	if (l->typing)
 		return type_key(l, key);
 	switch (key) {
-	case 'q':
-		return LOOK_QUIT;
-	case 'p':
-	case ' ':
-		l->paused = !l->paused;
-		return LOOK_CHANGED;
 	case 's':
 		l->cum = !l->cum;
 		return LOOK_CHANGED;
@@ -329,7 +333,7 @@ enum look_change look_key(struct look *l, const struct profile *seen, int key)
 	case KEY_BACKSPACE:
 		return step_back(l);
 	default:
-		return LOOK_SAME;
+		return look_plain_key(l, key);
 	}
 }
 
@@ -356,9 +360,13 @@ static void append_choice(const struct look *l, struct buf *out)
 	buf_printf(out, ", %s first", l->cum ? "cum" : "flat");
 }
 
-void look_status(const struct look *l, struct buf *out)
+void look_status(const struct look *l, bool table, struct buf *out)
 {
 	buf_text(out, l->paused ? "[paused] " : "");
+	if (!table) {
+		buf_text(out, "q quit  p pause");
+		return;
+	}
 	for (size_t i = 0; i < l->n_steps; i++) {
 		sanitize_append_shown(out, slice_of(l->steps[i].name));
 		buf_text(out, " > ");

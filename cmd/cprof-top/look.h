@@ -64,9 +64,11 @@ void look_release(struct look *l);
 void look_show(struct look *l, const struct transform *shape, const struct profile *gathered,
 	       struct profile *seen, struct view *seen_view, struct views *views);
 enum look_change look_key(struct look *l, const struct profile *seen, int key);
+/* The same for a view whose rows keys do not change: it is paused, or ended. */
+enum look_change look_plain_key(struct look *l, int key);
 /* Returns the number of the marked row among those shown, after views_text; -1: none. */
 long look_marked(struct look *l, const struct profile *seen);
-/* Appends the line of the cursor: the steps, the choices, and the keys. */
-void look_status(const struct look *l, struct buf *out);
+/* Appends the line of the cursor: of a table the steps and the choices, and the keys. */
+void look_status(const struct look *l, bool table, struct buf *out);
 
 #endif

@@ -125,6 +125,19 @@ check(t.wait() == 0 and t.same_mode(), "q quits, and gives the terminal back")
 check(t.text.endswith("\r\x1b[K"), "  without the line of keys", repr(t.text[-80:]))
 t.close()
 
+# ---- the other views
+for view in ["--tree", "--peek=.", "--stacks=3"]:
+    t = begin(view)
+    check("q quit  p pause" in t.screen(), "%s: q and p" % view, t.screen())
+    check("[paused]" in press(t, "p"), "  p pauses", t.screen())
+    t.feed(data[2])
+    t.until_read()
+    check("[paused]" not in press(t, "p"), "  and goes on", t.screen())
+    t.keys("bs/")
+    t.keys("q")
+    check(t.wait() == 0 and t.same_mode(), "  q quits, and other keys do nothing")
+    t.close()
+
 # ---- the command line
 t = begin("--by", "thread,function", "--cum")
 check(rows(t.screen()) == table("--by", "thread,function", "--cum"),
