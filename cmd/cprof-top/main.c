@@ -49,6 +49,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_OUTPUT, 'w', "watch", "SECONDS", "follow a recording: show the last SECONDS" },
 	{ OPTIONS_OUTPUT, 'v', "verbose", NULL, "list all files without names" },
 	COLOUR_ROWS,
+	{ OPTIONS_OTHER, 'g', "call-graph", "[=WAY]", NULL },
 	CLI_ROWS,
 	{ 0 },
 };

@@ -37,6 +37,8 @@ for pair in dso=module sym=function pid=process tid=thread cgroup=container comm
 		"cprof-top: invalid --by \"${pair%=*}\" (did you mean ${pair#*=}?)"
 done
 like "--by comn" "$(said cprof-top --by comn a.folded)" 'did you mean comm\?'
+is "-g of perf report" "$(said cprof-top -g a.folded)" \
+	'cprof-top: invalid option "-g" (expected --tree for the call tree, --peek for callers and callees)'
 is "--sort cum" "$(cprof-top --sort cum a.folded)" "$(cprof-top --cum a.folded)"
 is "-s flat" "$(cprof-top -s flat a.folded)" "$(cprof-top a.folded)"
 is "  nothing else" "$(said cprof-top -s name a.folded)" \
