@@ -9,6 +9,7 @@
 #include "cmd/shared/facts/brief_facts.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/result_file.h"
+#include "cmd/shared/terminal/text_colour.h"
 
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
        DIFF_AFTER, DIFF_BUDGET };
@@ -27,6 +28,7 @@ static const struct option_row options[] = {
 	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md|FILE", "table, rows for programs, brief, or a file" },
 	{ OPTIONS_OUTPUT, DIFF_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
+	COLOUR_ROWS,
 	{ OPTIONS_OUTPUT, DIFF_FOLDED, "folded", NULL, "stacks with two counts, for flamegraph.pl" },
 	CLI_ROWS,
 	{ 0 },
@@ -86,6 +88,9 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 		break;
 	case 'o':
 		set_format(s, optarg);
+		break;
+	case COLOUR_OPTION:
+		colour_option(optarg);
 		break;
 	default:
 		cli_other(c);

@@ -6,6 +6,7 @@
 
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/terminal/text_colour.h"
 #include "common/export/changed.h"
 #include "common/stats/normalize.h"
 
@@ -16,15 +17,17 @@ void diff_print_folded(struct profile *p, bool raw)
 	folded_print(p, PROFILE_SIDES);
 }
 
-/* Prints the columns of the keys, two spaces between them, and the end of the line. */
-static void print_name(const struct diff_findings *o, const struct table_row *row)
+/*
+ * Prints the columns of the keys, two spaces between them, and the end of the line. after: ends the colour.
+ */
+static void print_name(const struct diff_findings *o, const struct table_row *row, const char *after)
 {
 	struct slice name = profile_text(&o->p, row->label);
 
 	printf("%-4s  ", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "");
 	for (size_t i = 0; i < name.n; i++)
 		printf(name.p[i] == PROJECTION_PART ? "  " : "%c", name.p[i]);
-	putchar('\n');
+	printf("%s\n", after);
 }
 
 static void print_raw(const struct diff_findings *o)
@@ -37,8 +40,19 @@ static void print_raw(const struct diff_findings *o)
 		for (unsigned int kind = 0; kind < 2; kind++)
 			printf("%10" PRIu64 " %10" PRIu64 " %+10.0f  ", kinds[kind][0], kinds[kind][1],
 			       diff_change(&o->p, kinds[kind], true));
-		print_name(o, row);
+		print_name(o, row, "");
 	}
+}
+
+/* Returns the colour of a row that changed, for growth or its opposite by the larger change; or "". */
+static const char *colour_of_row(const struct diff_findings *o, size_t row)
+{
+	double flat = diff_change(&o->p, o->table.rows[row].flat, false);
+	double cum = diff_change(&o->p, o->table.rows[row].cum, false);
+
+	if (!changes_significant(diff_change_of(o, row)))
+		return "";
+	return (fabs(cum) > fabs(flat) ? cum : flat) > 0 ? COLOUR_HOT : COLOUR_FELL;
 }
 
 static void print_cells(const struct profile *p, const uint64_t *weight, const struct change *c)
@@ -52,15 +66,19 @@ static void print_cells(const struct profile *p, const uint64_t *weight, const s
 
 static void print_rows(const struct diff_findings *o)
 {
+	bool colours = colour_on();
+
 	for (unsigned int kind = 0; kind < 2; kind++)
 		printf("%7s %7s %8s  %s", kind ? "cum A" : "flat A", kind ? "cum B" : "flat B", "change",
 		       kind ? "[adjusted]\n" : "[adjusted]         ");
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct table_row *row = &o->table.rows[i];
+		const char *colour = colours ? colour_of_row(o, i) : "";
 
+		printf("%s", colour);
 		print_cells(&o->p, row->flat, &diff_change_of(o, i)->flat);
 		print_cells(&o->p, row->cum, &diff_change_of(o, i)->cum);
-		print_name(o, row);
+		print_name(o, row, colour[0] ? COLOUR_PLAIN : "");
 	}
 }
 

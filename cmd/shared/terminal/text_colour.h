@@ -16,6 +16,7 @@
 
 #define COLOUR_HOT "\033[1;31m"
 #define COLOUR_WARM "\033[33m"
+#define COLOUR_FELL "\033[32m"
 #define COLOUR_DIM "\033[2m"
 #define COLOUR_BACK "\033[7m" /* the text on its background reversed */
 #define COLOUR_PLAIN "\033[0m"
