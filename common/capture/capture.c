@@ -41,6 +41,7 @@ static void release_segment(struct capture *c)
 	intern_release(&c->texts);
 	idmap_release(&c->strings);
 	idmap_release(&c->cgroups);
+	idmap_release(&c->users);
 	idmap_release(&c->meta);
 	idmap_release(&c->names_of);
 }
@@ -119,6 +120,10 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return cgroup_apply(c, &r->cgroup);
 	case RECORD_MEMBER:
 		return member_apply(c, &r->member);
+	case RECORD_USER:
+		return user_apply(c, &r->user);
+	case RECORD_OWNER:
+		return owner_apply(c, &r->owner);
 	case RECORD_LEDGER:
 		return ledger_apply(c, &r->ledger);
 	case RECORD_TALLY:

@@ -53,6 +53,7 @@ struct capture_process {
 	uint32_t first;     /* after an exec: the process before all of them; 0: this one */
 	uint32_t last;      /* in that one: the process after the newest exec; 0: none */
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
+	uint32_t owner;     /* uid + 1; 0: unknown */
 	uint64_t epoch;     /* the current epoch; 0: the first */
 	uint32_t epoch_seq; /* unique for each epoch of each process */
 	/* threads that had a CPU at its samples, from here on: its own, and its control group's */
@@ -239,6 +240,7 @@ struct capture {
 	struct intern texts;   /* comms, names, paths, ids of this segment; text id 0 is "" */
 	struct idmap strings;  /* STRING id to text id */
 	struct idmap cgroups;  /* the kernel's cgroup id to text id of the path */
+	struct idmap users;    /* uid to text id of the name */
 	struct idmap meta;     /* text id of the key to text id of the value */
 
 	struct record_event events[CAPTURE_EVENTS]; /* by id; slices are valid until the segment ends */
@@ -291,6 +293,8 @@ bool capture_has_thread(const struct capture *c, uint64_t thread);
 uint32_t capture_process_comm(const struct capture *c, uint32_t process);
 uint32_t capture_last_comm(const struct capture *c, uint32_t process);
 uint32_t capture_last_name(const struct capture *c, uint32_t thread);
+/* Returns the name of a user, or an empty slice. owner: as in struct capture_process, not 0. */
+struct slice capture_user_name(const struct capture *c, uint32_t owner);
 /* Returns true if the process of a defined thread has no sample yet in its current epoch. */
 bool capture_is_first(const struct capture *c, uint64_t thread);
 

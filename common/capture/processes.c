@@ -26,6 +26,7 @@ const char *process_apply(struct capture *c, const struct record_process *r)
 		.generation = r->generation,
 		.parent = parent ? (uint32_t)r->parent : 0,
 		.cgroup = parent ? parent->cgroup : 0,
+		.owner = parent ? parent->owner : 0,
 		.epoch_seq = ++c->epoch_count,
 		.running = 1,
 		.group_running = 1,
@@ -85,6 +86,31 @@ const char *member_apply(struct capture *c, const struct record_member *r)
 		return "an undefined cgroup";
 	c->processes[r->process].cgroup = path;
 	return NULL;
+}
+
+const char *user_apply(struct capture *c, const struct record_user *r)
+{
+	uint32_t name;
+
+	return text_add(c, r->name, &name) && idmap_set(&c->users, r->id, name) ? NULL : capture_no_memory;
+}
+
+const char *owner_apply(struct capture *c, const struct record_owner *r)
+{
+	if (!DEFINED(c, processes, r->process))
+		return "the owner of an undefined process";
+	if (r->user >= UINT32_MAX)
+		return "an impossible user";
+	c->processes[r->process].owner = (uint32_t)r->user + 1;
+	return NULL;
+}
+
+struct slice capture_user_name(const struct capture *c, uint32_t owner)
+{
+	uint32_t name = 0;
+
+	idmap_find(&c->users, owner - 1, &name);
+	return capture_text(c, name);
 }
 
 uint32_t capture_process_comm(const struct capture *c, uint32_t process)

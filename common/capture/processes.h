@@ -16,6 +16,8 @@ const char *thread_apply(struct capture *c, const struct record_thread *r);
 const char *comm_apply(struct capture *c, const struct record_comm *r);
 const char *cgroup_apply(struct capture *c, const struct record_cgroup *r);
 const char *member_apply(struct capture *c, const struct record_member *r);
+const char *user_apply(struct capture *c, const struct record_user *r);
+const char *owner_apply(struct capture *c, const struct record_owner *r);
 /* Only checks the record: tools that show running time add it up themselves. */
 const char *ran_apply(const struct capture *c, const struct record_ran *r);
 const char *lock_apply(struct capture *c, const struct record_lock *r);

@@ -155,25 +155,39 @@ static bool changes_group(const struct capture *c, const struct record_member *r
 	       c->processes[r->process].cgroup != path;
 }
 
-/* Returns whether the spans of all threads, or of all threads of a process, are due. */
-static bool makes_many_due(const struct capture *c, const struct record *r)
+/* Sets *process to the one whose group or owner the record changes. Returns false if it changes none. */
+static bool changes_process(const struct capture *c, const struct record *r, uint64_t *process)
 {
-	return !r || r->type == RECORD_SEGMENT || r->type == RECORD_END ||
-	       (r->type == RECORD_MEMBER && changes_group(c, &r->member));
+	if (r->type == RECORD_MEMBER && changes_group(c, &r->member)) {
+		*process = r->member.process;
+		return true;
+	}
+	if (r->type != RECORD_OWNER || r->owner.process >= c->n_processes ||
+	    c->processes[r->owner.process].owner == r->owner.user + 1)
+		return false;
+	*process = r->owner.process;
+	return true;
+}
+
+/* Returns whether the spans of all threads, or of all threads of a process, are due. */
+static bool makes_many_due(const struct capture *c, const struct record *r, uint64_t *process)
+{
+	*process = UINT64_MAX;
+	return !r || r->type == RECORD_SEGMENT || r->type == RECORD_END || changes_process(c, r, process);
 }
 
 bool run_spans_due(struct run_spans *s, const struct select *a, const struct record *r, struct record_ran *part)
 {
-	uint64_t until = UINT64_MAX, thread;
+	uint64_t until = UINT64_MAX, thread, process;
 
-	if (!makes_many_due(a->capture, r)) {
+	if (!makes_many_due(a->capture, r, &process)) {
 		if (!makes_due(a->capture, r, &thread, &until) || !is_pending(s, thread, until))
 			return false;
 		*part = take_portion(s, a, thread);
 		return true;
 	}
 	for (; s->next < s->n; s->next++) {
-		if (r && r->type == RECORD_MEMBER && a->capture->threads[s->next].process != r->member.process)
+		if (process != UINT64_MAX && a->capture->threads[s->next].process != process)
 			continue;
 		if (is_pending(s, s->next, until)) {
 			*part = take_portion(s, a, s->next);

@@ -243,6 +243,12 @@ static const struct field outside_fields[] = {
 	U("thread", outside.thread),
 };
 
+static const struct field user_fields[] = {
+	U("id", user.id), TEXT("name", user.name),
+};
+static const struct field owner_fields[] = {
+	TIME("time", owner.time), U("process", owner.process), U("user", owner.user),
+};
 static const struct field parallel_fields[] = {
 	TIME("time", parallel.time), U("process", parallel.process), U("running", parallel.running),
 	U("group", parallel.group_running),
@@ -291,7 +297,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 	ROW(RAN, ran),         ROW(PARALLEL, parallel), ROW(LOCK, lock),
 	[RECORD_WOKEN] = { "woken", woken_fields, COUNT(woken_fields), 6, true },
-	ROW(OUTSIDE, outside),
+	ROW(OUTSIDE, outside), ROW(USER, user),       ROW(OWNER, owner),
 	ROW_SINCE(SCRIPT, "script", script_fields, 4), ROW_SINCE(FUNCTION, "function", function_fields, 5),
 	ROW_SINCE(LANG_FRAME, "lang-frame", lang_frame_fields, 6),
 	ROW_SINCE(LANG_LINE, "lang-line", lang_line_fields, COUNT(lang_line_fields)),

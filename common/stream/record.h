@@ -62,6 +62,8 @@ enum record_type {
 	RECORD_PARALLEL = 52,
 	RECORD_LOCK = 53,
 	RECORD_OUTSIDE = 54,
+	RECORD_USER = 55,
+	RECORD_OWNER = 56,
 	RECORD_TYPES,
 };
 
@@ -444,6 +446,17 @@ struct record_outside {
 	uint64_t time, event, cpu, thread;
 };
 
+/* A user of the recorded host; id is the uid. */
+struct record_user {
+	uint64_t id;
+	struct slice name; /* empty: none is known */
+};
+
+/* From here on, the process runs as this user: the real uid, as the host numbers it. */
+struct record_owner {
+	uint64_t time, process, user;
+};
+
 /*
  * Samples that a filter left out here because they are outside the time window. The first sample of an epoch
  * of a process has a record of its own, with its thread, because the names of epochs depend on it. The other
@@ -574,6 +587,8 @@ struct record {
 		struct record_lock lock;
 		struct record_parallel parallel;
 		struct record_outside outside;
+		struct record_user user;
+		struct record_owner owner;
 		struct record_left_out left_out;
 		struct record_script script;
 		struct record_function function;

@@ -18,6 +18,8 @@ enum {
 	PAGE = 4096,
 	REGION_BITS = 30,       /* x86-64: the kernel in one GiB, modules in the next, moved separately */
 	SPACING_BITS = 32,
+	FIRST_PERSON = 1000,    /* smaller uids are those of the system */
+	NOBODY = 65534,
 };
 
 static const uint64_t LINKED = 0xffffffff81000000, ELSEWHERE = 0xffffa00000000000;
@@ -31,6 +33,7 @@ struct scrub {
 	struct idmap regions;  /* number of a GiB to index in moves */
 	uint64_t *moves;
 	size_t n_moves, cap_moves;
+	struct idmap users;    /* uids of people to their numbers in the output */
 	bool no_memory;
 };
 
@@ -44,6 +47,7 @@ struct scrub *scrub_new(struct slice key)
 	intern_init(&s->written);
 	idmap_init(&s->strings);
 	idmap_init(&s->regions);
+	idmap_init(&s->users);
 	buf_bytes(&s->key, key.p, key.n);
 	if (!s->key.failed)
 		return s;
@@ -63,6 +67,7 @@ void scrub_free(struct scrub *s)
 	intern_release(&s->written);
 	idmap_release(&s->strings);
 	idmap_release(&s->regions);
+	idmap_release(&s->users);
 	free(s->moves);
 	free(s);
 }
@@ -440,6 +445,20 @@ static bool keep_string(struct scrub *s, const struct record_string *r)
 	return !s->no_memory;
 }
 
+/* Returns the number of a user in the output: people are numbered in the order in which they come. */
+static uint64_t hide_user(struct scrub *s, uint64_t user)
+{
+	uint32_t number;
+
+	if (user < FIRST_PERSON || user == NOBODY)
+		return user;
+	if (!idmap_find(&s->users, user, &number)) {
+		number = (uint32_t)(FIRST_PERSON + s->users.n);
+		s->no_memory = !idmap_set(&s->users, user, number) || s->no_memory;
+	}
+	return number;
+}
+
 static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 {
 	switch (r->type) {
@@ -451,6 +470,14 @@ static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 		break;
 	case RECORD_CGROUP:
 		r->cgroup.path = hide_text(s, &s->text, append_group, r->cgroup.path);
+		break;
+	case RECORD_USER:
+		r->user.id = hide_user(s, r->user.id);
+		if (r->user.name.n)
+			r->user.name = hide_text(s, &s->text, append_hash, r->user.name);
+		break;
+	case RECORD_OWNER:
+		r->owner.user = hide_user(s, r->owner.user);
 		break;
 	case RECORD_FRAME:
 		if (r->frame.process == 0)
