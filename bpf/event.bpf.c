@@ -181,6 +181,7 @@ static __always_inline void begin_sample(struct scratch *s, unsigned long long i
 {
 	s->head.time = now;
 	s->head.cgroup = bpf_get_current_cgroup_id();
+	s->head.owner = current_owner();
 	s->head.weight = weight;
 	s->head.cpu = bpf_get_smp_processor_id();
 	s->head.pid = id >> 32;

@@ -44,6 +44,7 @@ WALK_FN int begin_own_stack(unsigned long long key, unsigned long long now, int 
 	s->busy = 1;
 	begin_stack(s, key, who >> 32, (unsigned int)who, now);
 	s->head.cgroup = bpf_get_current_cgroup_id();
+	s->head.owner = current_owner();
 	s->head.event = back;
 	return 1;
 }
@@ -465,6 +466,7 @@ int on_first(unsigned long long *ctx)
 		return 0;
 	head.weight = key_without(tid, NOWHERE);
 	head.cgroup = bpf_get_current_cgroup_id();
+	head.owner = current_owner();
 	head.cpu = bpf_get_smp_processor_id();
 	head.pid = pid;
 	head.tid = tid;

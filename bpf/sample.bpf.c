@@ -292,6 +292,7 @@ static __always_inline void note_outside(struct scratch *s, unsigned int pid, un
 	s->head = (struct sample_head){
 		.time = now,
 		.cgroup = want_cgroup ? bpf_get_current_cgroup_id() : 0,
+		.owner = current_owner(),
 		.cpu = bpf_get_smp_processor_id(),
 		.pid = pid,
 		.tid = tid,
@@ -339,6 +340,7 @@ static __always_inline int take_tick(struct bpf_perf_event_data *ctx, int apart)
 		s->busy = 1;
 		s->head.time = start;
 		s->head.cgroup = want_cgroup ? bpf_get_current_cgroup_id() : 0;
+		s->head.owner = current_owner();
 		s->head.weight = want_weight ? ctx->sample_period : gap;
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;

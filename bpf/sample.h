@@ -48,6 +48,7 @@ struct sample_head {
 	unsigned short lang_n;  /* frames of an interpreted language, 8 bytes each, at the end of the record */
 	/* SAMPLE_TICK: threads of the process and of its control group that had a CPU; 0: not counted */
 	unsigned short running, group_running;
+	unsigned int owner; /* real uid as the host numbers it, plus 1; 0: unknown */
 };
 
 /* Begins each sample in a per-CPU ring. */

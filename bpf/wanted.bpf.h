@@ -25,6 +25,12 @@ struct {
 	__type(value, unsigned int);
 } groups SEC(".maps");
 
+/* Returns the owner of the task that runs, as a sample has it. */
+static __always_inline unsigned int current_owner(void)
+{
+	return (unsigned int)bpf_get_current_uid_gid() + 1;
+}
+
 static __always_inline int in_group(void)
 {
 	for (unsigned int i = 0; i < SAMPLE_GROUPS_MAX && i < filter_groups; i++) {

@@ -122,6 +122,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	key = state ? key_of((struct pt_regs *)bpf_task_pt_regs(task), tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);
 	s->head.cgroup = cgroup_of(task);
+	s->head.owner = BPF_CORE_READ(task, real_cred, uid.val) + 1;
 	if (want_kernel) {
 		got = bpf_get_task_stack(task, s->data, (depth < SAMPLE_DEPTH_MAX ? depth : SAMPLE_DEPTH_MAX) * 8, 0);
 		if (got > 0 && got <= SAMPLE_DEPTH_MAX * 8) {
@@ -163,6 +164,7 @@ static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_stru
 		return 0;
 	fill_ran(&r, t, task->tgid, task->pid, now);
 	r.head.cgroup = cgroup_of(task);
+	r.head.owner = BPF_CORE_READ(task, real_cred, uid.val) + 1;
 	*took = r.head.weight;
 	return *took && write_item(ctx, &r, sizeof(r));
 }

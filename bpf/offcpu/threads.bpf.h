@@ -98,6 +98,14 @@ struct task_group {
 	struct cfs_bandwidth cfs_bandwidth;
 } __attribute__((preserve_access_index));
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+} __attribute__((preserve_access_index));
+
 struct sched_entity {
 	unsigned long long sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -112,6 +120,7 @@ struct task_struct {
 	struct task_group *sched_task_group;
 	_Bool throttled; /* from 6.18 on */
 	struct css_set *cgroups;
+	const struct cred *real_cred;
 } __attribute__((preserve_access_index));
 
 #if defined(__TARGET_ARCH_arm64)

@@ -22,6 +22,8 @@ static void add_unwinding(void *emit, uint64_t watched, uid_t uid, const struct 
 bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
+	idmap_init(&e->said_users);
+	user_names_read(&e->users);
 	intern_init(&e->said_ksyms);
 	intern_init(&e->said_locks);
 	probe_labels_init(&e->labels);
@@ -44,6 +46,8 @@ void emit_release(struct emit *e)
 {
 	stacks_release(&e->stacks);
 	idmap_release(&e->said_cgroups);
+	idmap_release(&e->said_users);
+	user_names_release(&e->users);
 	intern_release(&e->said_ksyms);
 	intern_release(&e->said_locks);
 	probe_labels_release(&e->labels);
@@ -162,6 +166,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->said_vdso = false;
 	stacks_restart(&e->stacks);
 	idmap_clear(&e->said_cgroups);
+	idmap_clear(&e->said_users);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
 	intern_release(&e->said_locks);
@@ -233,6 +238,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 		return EMIT_NO_MEMORY;
 	e->roots[stack->user.end]++;
 	emit_cgroup(e, t->proc, s->cgroup, s->time);
+	emit_owner(e, t->proc, s->owner, s->time);
 	emit_tree(e, t->proc, s->time);
 	if (tick && e->options->latency)
 		put_parallel(e, s, t->proc);

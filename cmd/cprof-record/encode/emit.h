@@ -10,6 +10,7 @@
 #define CPROF_RECORD_ENCODE_EMIT_H
 
 #include "bpf/offcpu.h"
+#include "cmd/cprof-record/encode/user_names.h"
 #include "cmd/cprof-record/host/cgroup.h"
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/process/jit_dumps.h"
@@ -66,6 +67,8 @@ struct emit {
 	uint32_t segment;
 	uint64_t next_process, next_thread, next_file, next_script, next_function;
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
+	struct idmap said_users;   /* likewise, uid + 1 to 0 */
+	struct user_names users;
 	struct probe_labels labels;
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;

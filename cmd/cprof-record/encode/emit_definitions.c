@@ -81,6 +81,7 @@ void emit_process(struct emit *e, struct proc *p)
 	p->segment = e->segment;
 	p->id = e->next_process++;
 	p->cgroup = 0;
+	p->owner = 0;
 	e->processes++;
 	emit_record(e, (struct record){ .type = RECORD_PROCESS,
 					.process = { p->id, p->time, p->pid, 0, parent, p->start,
@@ -143,6 +144,22 @@ static void put_member(struct emit *e, uint64_t process, uint64_t *last, uint64_
 void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
 {
 	put_member(e, p->id, &p->cgroup, cgroup, time);
+}
+
+void emit_owner(struct emit *e, struct proc *p, uint32_t owner, uint64_t time)
+{
+	uint32_t said;
+
+	if (owner == 0 || p->owner == owner)
+		return;
+	p->owner = owner;
+	if (!idmap_find(&e->said_users, owner, &said)) {
+		idmap_set(&e->said_users, owner, 0);
+		emit_record(e, (struct record){ .type = RECORD_USER,
+						.user = { owner - 1,
+							  user_names_find(&e->users, owner - 1) } });
+	}
+	emit_record(e, (struct record){ .type = RECORD_OWNER, .owner = { time, p->id, owner - 1 } });
 }
 
 uint64_t emit_outsider(struct emit *e, uint32_t pid, uint32_t tid, uint64_t cgroup, uint64_t time)

@@ -28,6 +28,8 @@ void emit_comm(struct emit *e, const struct task *t, uint64_t time);
 uint64_t emit_outsider(struct emit *e, uint32_t pid, uint32_t tid, uint64_t cgroup, uint64_t time);
 /* The control group of a process, if it is another one than before. 0: unknown. */
 void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time);
+/* The user of a process, likewise. owner: uid + 1. */
+void emit_owner(struct emit *e, struct proc *p, uint32_t owner, uint64_t time);
 /* The new frames and nodes of the call tree, with kernel symbols. p: the process whose stack added them. */
 void emit_tree(struct emit *e, const struct proc *p, uint64_t time);
 /* Writes a sample of any event, after its definitions. */

@@ -140,6 +140,7 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 				      &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	emit_cgroup(e, t->proc, site ? site->cgroup : 0, w->head.time);
+	emit_owner(e, t->proc, site ? site->owner : 0, w->head.time);
 	emit_tree(e, t->proc, w->head.time);
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.sample.event = EVENT_WAITS + i;
@@ -163,6 +164,7 @@ enum emitted emit_ran(struct emit *e, const struct ran *r, const struct task *t)
 	uint64_t time = r->head.time, span = r->since < time ? time - r->since : 0;
 
 	emit_cgroup(e, t->proc, r->head.cgroup, time);
+	emit_owner(e, t->proc, r->head.owner, time);
 	emit_record(e, (struct record){ .type = RECORD_RAN, .ran = { time, t->id, r->head.weight, span } });
 	return EMIT_WRITTEN;
 }

@@ -102,7 +102,8 @@ static bool keep_stack(struct wait_sites *ps, const struct sample_head *s, const
 		memcpy(own, stack->user.addresses, user * sizeof(*own));
 	if (kernel)
 		memcpy(own + user, stack->kernel, kernel * sizeof(*own));
-	*site = (struct wait_site){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
+	*site = (struct wait_site){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup,
+				    .owner = s->owner, .addresses = own, .stack = *stack };
 	site->stack.user.addresses = own;
 	site->stack.kernel = own + user;
 	ps->bytes += size_of(site);

@@ -14,6 +14,7 @@ struct wait_site {
 	uint64_t key;    /* 0: free */
 	uint64_t serial; /* the process image (proc.serial) of the user stack */
 	uint64_t cgroup;
+	uint32_t owner;      /* as in struct sample_head */
 	uint64_t *addresses; /* user stack, then kernel stack */
 	struct stack stack;  /* points into addresses */
 	uint32_t segment;    /* the segment in which the nodes are valid */

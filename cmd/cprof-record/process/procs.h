@@ -84,6 +84,7 @@ struct proc {
 	uint32_t segment;
 	uint64_t id;
 	uint64_t cgroup; /* written last */
+	uint32_t owner;  /* likewise: uid + 1; 0: none */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
 	/* As the process of samples outside of the recording: its thread and names in the stream. */
 	struct proc_outside {
