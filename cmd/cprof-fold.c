@@ -289,8 +289,10 @@ static void check_sorted(const struct fold *fold)
 		cli_usage("--sorted and options that change or select stacks, like --norm and --match, are mutually exclusive");
 	if (v->n_keys)
 		cli_usage("--sorted and --by are mutually exclusive");
-	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
-		cli_usage("--sorted merges folded text: -U, -K, --pid, --tid, --in, --label, --from and --to require a capture");
+	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_users ||
+	    v->n_labels || v->half != HALF_BOTH)
+		cli_usage("--sorted merges folded text: -U, -K, --pid, --tid, --in, --uid, --label, --from "
+			  "and --to require a capture");
 }
 
 static void check_fold(struct fold *fold)

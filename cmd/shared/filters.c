@@ -309,6 +309,10 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		add_text(&f->groups, &f->cap_groups, &v->n_groups, argument);
 		v->groups = f->groups;
 		return true;
+	case FILTER_UID:
+		add_text(&f->users, &f->cap_users, &v->n_users, argument);
+		v->users = f->users;
+		return true;
 	case FILTER_LABEL:
 		if (!strchr(argument, '='))
 			cli_usage("invalid --label \"%s\" (expected KEY=VALUE)", argument);
@@ -354,7 +358,8 @@ void filters_check(struct filters *f)
 {
 	const struct view *v = &f->view;
 
-	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_labels;
+	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_users ||
+			v->n_labels;
 	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
 	if (f->view.latency)
@@ -378,6 +383,7 @@ void filters_release(struct filters *f)
 	free(f->event_text);
 	free(f->key_text);
 	free(f->groups);
+	free(f->users);
 	free(f->labels);
 	intern_release(&f->event_names);
 	intern_release(&f->counted_names);

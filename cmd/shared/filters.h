@@ -22,6 +22,7 @@ enum filter_option {
 	FILTER_TID,
 	FILTER_COMM,
 	FILTER_IN,
+	FILTER_UID,
 	FILTER_LABEL,
 	FILTER_MATCH, /* the four regular expressions are consecutive */
 	FILTER_FOCUS,
@@ -55,6 +56,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ OPTIONS_SELECT, FILTER_TID, "tid", "TID|main,...", "samples of these threads" },                  \
 	{ OPTIONS_SELECT, FILTER_COMM, "comm", "NAME", "threads of this command, also like shop*" },     \
 	{ OPTIONS_SELECT, FILTER_IN, "in", "CONTAINER|CGROUP", "samples of this container or control group" }, \
+	{ OPTIONS_SELECT, FILTER_UID, "uid", "UID|NAME", "samples of this user of the recorded host" },      \
 	{ OPTIONS_SELECT, FILTER_LABEL, "label", "KEY=VALUE", "samples recorded with this label" },         \
 	{ OPTIONS_SELECT, FILTER_MATCH, "match", "RE", "stacks with a frame that matches RE" },             \
 	{ OPTIONS_SELECT, FILTER_FOCUS, "focus", "RE", "stacks with a frame that matches this, too" },      \
@@ -81,7 +83,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 #define FILTER_NAMES_ROW \
 	{ OPTIONS_FRAMES, FILTER_NO_NAMES, "no-names", NULL, "leave a capture without names as it is" }
 /* The values of --by, for the commands that have it. */
-#define FILTER_BY_COMMON "function|module|language|line|file|syscall|process|thread|comm|cpu|container|"
+#define FILTER_BY_COMMON "function|module|language|line|file|syscall|process|thread|comm|cpu|container|user|"
 #define FILTER_BY_VALUES FILTER_BY_COMMON "waker|culprit|lock|label.KEY[,...]"
 #define FILTER_BY_COMPARED FILTER_BY_COMMON "label.KEY[,...]"
 
@@ -111,8 +113,8 @@ struct filters {
 	bool cpu_beside;  /* with it, CPU time goes to side 1 of the profile */
 	/* Name a capture without names while it is read; warn if it remains without them. */
 	bool names, hints;
-	const char **groups, **labels;
-	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
+	const char **groups, **users, **labels;
+	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_users, cap_labels, cap_events;
 	struct transform shape; /* transformations of the profile; points to the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	const char *expression_texts[FILTER_EXPRESSIONS];

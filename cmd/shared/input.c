@@ -214,7 +214,8 @@ static const char *needs_capture(const struct filters *f)
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
 	       v->latency ? "--weight latency" : v->n_events ? "--event" : v->blame ? filters_blame(f) :
-	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : f->watch ? "-w" : NULL;
+	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_users ? "--uid" :
+	       v->n_labels ? "--label" : f->watch ? "-w" : NULL;
 }
 
 void operand_warn_bad(const char *name, const struct folded_scan *s)

@@ -18,6 +18,7 @@ static const struct key {
 	[BY_COMM] = { "comm", "commands", true },
 	[BY_CPU] = { "cpu", "CPUs", false },
 	[BY_CONTAINER] = { "container", "containers", false },
+	[BY_USER] = { "user", "users", false },
 	[BY_WAKER] = { "waker", "wakers", true },
 	[BY_LOCK] = { "lock", "locks", true },
 	[BY_CULPRIT] = { "culprit", NULL, false },
@@ -30,7 +31,7 @@ static const char *const others[][2] = {
 	{ "dso", "module" },	{ "object", "module" },	   { "lib", "module" },	    { "sym", "function" },
 	{ "symbol", "function" }, { "pid", "process" },	   { "tid", "thread" },	    { "command", "comm" },
 	{ "cgroup", "container" }, { "pod", "container" }, { "srcline", "line" },   { "source", "file" },
-	{ "core", "cpu" },	{ "lang", "language" },
+	{ "core", "cpu" },	{ "lang", "language" },	   { "uid", "user" },
 };
 
 static struct view_key parse_key(const char *name)

@@ -21,7 +21,7 @@ static struct view view_of_all(const struct view *asked)
 {
 	struct view v = *asked;
 
-	v.n_pids = v.n_tids = v.n_comms = v.n_groups = v.n_labels = 0;
+	v.n_pids = v.n_tids = v.n_comms = v.n_groups = v.n_users = v.n_labels = 0;
 	v.wall = true;
 	v.weight = WEIGHT_NS;
 	v.modules = NULL;

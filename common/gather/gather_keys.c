@@ -33,6 +33,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.epoch = g->capture.processes[t->process].epoch;
 	if (v->container || view_has_key(v, BY_CONTAINER) || v->origins || v->all_ids)
 		k.cgroup = g->capture.processes[t->process].cgroup;
+	if (view_has_key(v, BY_USER) || v->all_ids)
+		k.owner = g->capture.processes[t->process].owner;
 	if (gather_keys_need_pid(v) || (v->origins && grain < ORIGIN_CONTAINER) || v->all_ids || t->comm == 0)
 		k.process = t->process;
 	if (gather_keys_need_tid(v) || (gather_spreads(v) && grain == ORIGIN_THREAD) || v->all_ids)
@@ -41,9 +43,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 	    r->cpu < UINT32_MAX - 1)
 		k.cpu = (uint32_t)r->cpu + 1;
 	if (v->wall)
-		k.wait = (uint16_t)capture_wait(&g->capture, r->event);
+		k.wait = capture_wait(&g->capture, r->event);
 	if (capture_is_counted(&g->capture, r->event))
-		k.event = (uint16_t)r->event;
+		k.event = (uint32_t)r->event;
 	if (v->moment_ns)
 		k.slice = slice_of_time(g, r->time);
 	return k;
@@ -319,6 +321,8 @@ static struct gather_key account_of(const struct gather *g, const struct gather_
 
 	if (all || v->container || view_has_key(v, BY_CONTAINER))
 		key.cgroup = k->cgroup;
+	if (view_has_key(v, BY_USER))
+		key.owner = k->owner;
 	if (all || gather_keys_need_pid(v) || k->comm == 0)
 		key.process = k->process;
 	if (gather_keys_need_tid(v))

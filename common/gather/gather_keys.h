@@ -30,8 +30,9 @@ struct gather_key {
 	uint32_t whole;  /* as in struct profile_moment */
 	uint32_t cpu;    /* the CPU + 1, if origins have threads or the view shows it; 0: unknown */
 	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
-	uint16_t wait;   /* enum capture_wait, if the view shows it; or GATHER_KEYS_RAN */
-	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
+	uint32_t owner;  /* the process's at that time: uid + 1, if the view shows it; 0: unknown */
+	uint32_t wait;   /* enum capture_wait, if the view shows it; or GATHER_KEYS_RAN */
+	uint32_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
 };
 
 /* As wait: the time that the thread ran, as reported in a RAN record; a sample outside of the recording. */

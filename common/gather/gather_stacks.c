@@ -71,6 +71,20 @@ static void append_container(const struct gather *g, const struct gather_key *k,
 	buf_release(&name);
 }
 
+/* "alice (1000)", or the number alone. */
+static void append_owner(const struct gather *g, uint32_t owner, struct buf *text)
+{
+	struct slice name = owner ? capture_user_name(&g->capture, owner) : (struct slice){ 0 };
+
+	if (!owner) {
+		buf_text(text, "[unknown user]");
+		return;
+	}
+	if (name.n)
+		sanitize_append(text, name);
+	buf_printf(text, name.n ? " (%" PRIu32 ")" : "%" PRIu32, owner - 1);
+}
+
 static void append_label(const struct gather *g, const char *key, struct buf *text)
 {
 	struct buf none = { 0 };
@@ -111,6 +125,8 @@ static void append_key(const struct gather *g, const struct gather_key *k, const
 
 	if (key->by == BY_CONTAINER)
 		append_container(g, k, text);
+	else if (key->by == BY_USER)
+		append_owner(g, k->owner, text);
 	else if (key->by == BY_LABEL)
 		append_label(g, key->label, text);
 	else if (key->by == BY_CPU && k->cpu)

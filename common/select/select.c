@@ -1,5 +1,8 @@
 #include "common/select/select.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "common/base/glob.h"
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
@@ -167,6 +170,19 @@ static bool in_group(const struct view *v, const struct capture *c, const struct
 	return v->n_groups == 0;
 }
 
+static bool is_user(const struct view *v, const struct capture *c, uint32_t owner)
+{
+	struct slice name = owner ? capture_user_name(c, owner) : (struct slice){ 0 };
+	char number[16];
+
+	snprintf(number, sizeof(number), "%" PRIu32, owner - 1);
+	for (size_t i = 0; owner && i < v->n_users; i++) {
+		if (strcmp(v->users[i], number) == 0 || (name.n && slice_is(name, v->users[i])))
+			return true;
+	}
+	return v->n_users == 0;
+}
+
 static bool is_labelled(const struct view *v, const struct capture *c)
 {
 	for (size_t i = 0; i < v->n_labels; i++) {
@@ -197,7 +213,8 @@ bool select_thread(const struct select *g, uint64_t thread)
 	       (id_listed(v->tids, v->n_tids, t->tid) || leads(v, pid, t->tid)) &&
 	       (glob_lists(v->comms, v->n_comms, capture_text(c, t->comm)) ||
 		glob_lists(v->comms, v->n_comms, capture_text(c, capture_process_comm(c, t->process)))) &&
-	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
+	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) &&
+	       (v->n_users == 0 || is_user(v, c, c->processes[t->process].owner)) && is_labelled(v, c);
 }
 
 enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part)

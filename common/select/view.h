@@ -35,6 +35,7 @@ enum view_by {
 	BY_COMM,
 	BY_CPU,
 	BY_CONTAINER,
+	BY_USER,
 	BY_LABEL,
 	BY_WAKER,
 	BY_LOCK,
@@ -83,6 +84,8 @@ struct view {
 	/* Any of them: a control group's path, or a container as container_is takes it. */
 	const char **groups;
 	size_t n_groups;
+	const char **users; /* any of them: a uid, or a name of the recorded host */
+	size_t n_users;
 	const char **labels; /* each of them must match: "service=web" */
 	size_t n_labels;
 	struct time_arg from, to; /* to is excluded */

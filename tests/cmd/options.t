@@ -35,7 +35,7 @@ done
 status "a value like one of those" 2 cprof-top --by functoin
 is "  which one was meant" "$(head -n 1 "$tmp/err")" \
 	'cprof-top: invalid --by "functoin" (expected function, '\
-'module, language, line, file, syscall, process, thread, comm, cpu, container, '\
+'module, language, line, file, syscall, process, thread, comm, cpu, container, user, '\
 'waker, culprit, lock or label.KEY; did you mean function?)'
 status "a value like none" 2 cprof-flame -o nothing
 is "  no guess" "$(head -n 1 "$tmp/err")" 'cprof-flame: invalid -o "nothing" (expected html, svg or FILE)'

@@ -42,7 +42,8 @@ static void add_number(struct present *p, enum present_kind kind, uint64_t numbe
 static void settle_names(struct present *p, const struct capture *c, size_t thread)
 {
 	const struct capture_thread *t = &c->threads[thread];
-	uint32_t group = c->processes[t->process].cgroup, comm = capture_process_comm(c, t->process);
+	uint32_t group = c->processes[t->process].cgroup, owner = c->processes[t->process].owner;
+	uint32_t comm = capture_process_comm(c, t->process);
 	struct present_thread *own = &p->threads[thread];
 	struct slice none = { 0 };
 
@@ -53,6 +54,8 @@ static void settle_names(struct present *p, const struct capture *c, size_t thre
 		add_name(p, PRESENT_COMMS, capture_text(c, comm), none, 0);
 	if (group)
 		add_name(p, PRESENT_GROUPS, capture_text(c, group), none, own->fresh);
+	if (owner)
+		add_number(p, PRESENT_USERS, owner - 1, capture_user_name(c, owner), own->fresh);
 	own->weight += own->fresh;
 	own->fresh = 0;
 }
@@ -126,8 +129,8 @@ void present_record(struct present *p, const struct view *v, const struct captur
 		take_label(p, &r->meta);
 	else if (r->type == RECORD_COMM && r->comm.thread < p->n_threads)
 		settle_names(p, c, r->comm.thread);
-	else if (r->type == RECORD_MEMBER) /* rare, and any thread of the process may have samples */
-		for (size_t i = 0; i < p->n_threads; i++)
+	else if (r->type == RECORD_MEMBER || r->type == RECORD_OWNER)
+		for (size_t i = 0; i < p->n_threads; i++) /* any thread of the process may have samples */
 			settle_names(p, c, i);
 }
 
@@ -154,6 +157,8 @@ static struct asked asked_of(const struct view *v, enum present_kind kind)
 		return (struct asked){ "--pid", "processes", NULL, v->pids, v->n_pids };
 	case PRESENT_TIDS:
 		return (struct asked){ "--tid", "threads", NULL, v->tids, v->n_tids };
+	case PRESENT_USERS:
+		return (struct asked){ "--uid", "users", v->users, NULL, v->n_users };
 	case PRESENT_GROUPS:
 		return (struct asked){ "--in", "containers and control groups", v->groups, NULL,
 				       v->n_groups };
