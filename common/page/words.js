@@ -34,7 +34,7 @@ const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
 const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
 
-// "…/libc.so.6" of a path: its end is what differs.
+// Returns the end of a path, "…/libc.so.6", because paths differ there.
 const lastPart = (path) => (path.startsWith('node:') ? path : path.replace(/^.*\/(?=.)/, '…/'));
 
 // The module as cprof-top shows it after a name: " [cc1]", " [kernel]".
