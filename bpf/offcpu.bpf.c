@@ -14,7 +14,8 @@
  * measured.
  *
  * Time in the queue for a CPU belongs to the site: [left the CPU, woken] is the wait, [woken, runs] is the
- * queue, or a quota held the thread back (quota.bpf.h). A preempted thread did not choose its site; there the sum alone decides, as a timer would.
+ * queue, or a quota held the thread back (quota.bpf.h). A preempted thread did not choose its site; there the
+ * sum alone decides, as a timer would.
  *
  * The waker's kernel stack is taken at sched_waking, which runs in its context: sched_wakeup may come on the
  * CPU of the woken thread, and both together would cost three times as much. It is taken only for waits of at

@@ -6,8 +6,8 @@
  * quota or by that of a group above. So the counts at the beginning and at the end of a wait give the
  * throttled time in between, even if the group was throttled several times. The counter is that of Linux 6.6.
  *
- * Up to Linux 6.17 all threads in the queue are throttled. From 6.18 on, each is when it is about to return to
- * user space; the scheduler then marks the thread, which leaves its CPU.
+ * Up to Linux 6.17 all threads in the queue are throttled. From 6.18 on, each is when it is about to return
+ * to user space; the scheduler then marks the thread, which leaves its CPU.
  */
 #ifndef CPROF_BPF_OFFCPU_QUOTA_H
 #define CPROF_BPF_OFFCPU_QUOTA_H
@@ -54,8 +54,8 @@ static __always_inline void begin_quota(struct task_struct *p, struct thread *t,
 }
 
 /*
- * Returns the throttled time from quota.since on. The scheduler's clock is that of the queue's CPU, and may be
- * late if that CPU is idle. Its rate is that of now, but for corrections by NTP.
+ * Returns the throttled time from quota.since on. The scheduler's clock is that of the queue's CPU, and may
+ * be late if that CPU is idle. Its rate is that of now, but for corrections by NTP.
  */
 static __always_inline unsigned long long throttled_since(const struct thread *t, unsigned long long now)
 {
@@ -73,7 +73,7 @@ static __always_inline unsigned long long throttled_since(const struct thread *t
 	return sum < 0 ? 0 : (unsigned long long)sum > span ? span : (unsigned long long)sum;
 }
 
-/* Returns the throttled time of the current wait. A queue that the thread has left for another group's ended. */
+/* Returns the throttled time of the current wait. In another group's queue it has ended. */
 static __always_inline unsigned long long throttled_until(struct task_struct *p, const struct thread *t,
 							  unsigned long long now)
 {

@@ -86,7 +86,7 @@ struct rq {
 /* The queue of a control group on a CPU. */
 struct cfs_rq {
 	struct rq *rq;
-	unsigned long long throttled_clock_self, throttled_clock_self_time; /* since when, 0: is not; in all */
+	unsigned long long throttled_clock_self, throttled_clock_self_time; /* since when or 0; in all */
 } __attribute__((preserve_access_index));
 
 struct cfs_bandwidth {

@@ -123,7 +123,8 @@ bool blame_culprits_write(struct blame *b)
 	}
 	good = good && (!b->throttled || (push_nobody(b, "[throttled]", &quota) &&
 					  profile_claim(b->p, b->side, b->throttled) &&
-					  profile_add_at(b->p, quota.node, quota.bytes, b->side, b->throttled)));
+					  profile_add_at(b->p, quota.node, quota.bytes, b->side,
+							 b->throttled)));
 	free(copies);
 	return good;
 }

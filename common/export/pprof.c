@@ -42,7 +42,7 @@ struct pprof_writer {
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
 	int64_t label_host, label_container, label_comm, label_pid, label_tid, waker, label_waker;
-	size_t types; /* 1: samples only; 2: one weight, too; more: a weight for each way of waiting, and for all */
+	size_t types; /* 1: samples only; 2: one weight, too; more: also that of each wait, and of all */
 	uint32_t main; /* the mapping written first, because pprof names the profile after it; 0: none */
 	/* numbers of distinct functions, without gaps because Parca requires that */
 	uint32_t *function_ids, n_function_ids;

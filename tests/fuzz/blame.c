@@ -1,6 +1,6 @@
 /*
- * Fuzzes lines of records as a capture of waits whose causes are shown in every way: chains divide the waits and
- * keep their sum, and no other view has more time than they have.
+ * Fuzzes lines of records as a capture of waits whose causes are shown in every way: chains divide the waits
+ * and keep their sum, and no other view has more time than they have.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-blame [-m N] FILE ...					replays, and N changed copies too

@@ -31,23 +31,27 @@ static const struct row {
 	{ "a mutex", { 96, OP_WAIT | PRIVATE, { 2, 0, FRIEND, 1, 0 } }, LOCK_MUTEX, 96, FRIEND },
 	{ "a recursive one", { 96, OP_WAIT | PRIVATE, { 2, 3, FRIEND, 2, 1 } }, LOCK_MUTEX, 96, FRIEND },
 	{ "without elision", { 96, OP_WAIT | PRIVATE, { 2, 0, FRIEND, 1, 0x200 } }, LOCK_MUTEX, 96, FRIEND },
-	{ "with a limit", { 96, OP_BITSET | PRIVATE | REALTIME, { 2, 0, FRIEND, 1, 0 } }, LOCK_MUTEX, 96, FRIEND },
+	{ "with a limit",
+	  { 96, OP_BITSET | PRIVATE | REALTIME, { 2, 0, FRIEND, 1, 0 } }, LOCK_MUTEX, 96, FRIEND },
 	{ "of another process", { 96, OP_WAIT, { 2, 0, STRANGER, 1, 0x80 } }, LOCK_MUTEX, 96, STRANGER },
 	{ "a private one is not", { 96, OP_WAIT | PRIVATE, { 2, 0, STRANGER, 1, 0 } }, LOCK_FUTEX, 96, 0 },
-	{ "nor of a thread that is gone", { 96, OP_WAIT | PRIVATE, { 2, 0, NOBODY, 1, 0 } }, LOCK_FUTEX, 96, 0 },
+	{ "nor of a thread that is gone",
+	  { 96, OP_WAIT | PRIVATE, { 2, 0, NOBODY, 1, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "nor of the waiting thread", { 96, OP_WAIT | PRIVATE, { 2, 0, SELF, 1, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "nor held without waiters", { 96, OP_WAIT | PRIVATE, { 1, 0, FRIEND, 1, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "too many users", { 96, OP_WAIT | PRIVATE, { 2, 0, FRIEND, 1 << 16, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "an unknown kind", { 96, OP_WAIT | PRIVATE, { 2, 0, FRIEND, 1, 0x400 } }, LOCK_FUTEX, 96, 0 },
 	{ "a lock of one word", { 96, OP_WAIT | PRIVATE, { 2, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "a wake-up", { 96, 1 | PRIVATE, { 2, 0, FRIEND, 1, 0 } }, LOCK_FUTEX, 96, 0 },
-	{ "a robust mutex", { 96, OP_WAIT, { 0x80000000 | FRIEND, 0, FRIEND, 1, 0x90 } }, LOCK_ROBUST, 96, FRIEND },
+	{ "a robust mutex",
+	  { 96, OP_WAIT, { 0x80000000 | FRIEND, 0, FRIEND, 1, 0x90 } }, LOCK_ROBUST, 96, FRIEND },
 	{ "its word is of another thread",
 	  { 96, OP_WAIT, { 0x80000000 | STRANGER, 0, FRIEND, 1, 0x10 } }, LOCK_FUTEX, 96, 0 },
 	{ "with priority inheritance",
 	  { 96, OP_LOCK_PI | PRIVATE, { 0x80000000 | FRIEND, 0, 0, 0, 0 } }, LOCK_PI, 96, FRIEND },
 	{ "by the newer call", { 96, OP_LOCK_PI2 | PRIVATE, { FRIEND, 0, 0, 0, 0 } }, LOCK_PI, 96, FRIEND },
-	{ "its holder has ended", { 96, OP_LOCK_PI | PRIVATE, { 0x40000000, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
+	{ "its holder has ended",
+	  { 96, OP_LOCK_PI | PRIVATE, { 0x40000000, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "a writer waits for a writer",
 	  { 96, OP_BITSET | PRIVATE, { 3, 0, 0, FRIEND, 0 } }, LOCK_RWLOCK, 84, FRIEND },
 	{ "a reader waits for a writer",
@@ -55,8 +59,10 @@ static const struct row {
 	{ "a writer waits for readers", { 96, OP_BITSET | PRIVATE, { 3, 1, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "a condition variable with a mutex after it",
 	  { 96, OP_BITSET | PRIVATE, { 3, 0, 1, FRIEND, 0 } }, LOCK_FUTEX, 96, 0 },
-	{ "the end of a thread", { 96, OP_BITSET | REALTIME, { FRIEND, 0, 0, 0, 0 } }, LOCK_JOIN, 96, FRIEND },
-	{ "a private word with its number", { 96, OP_BITSET | PRIVATE, { FRIEND, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
+	{ "the end of a thread",
+	  { 96, OP_BITSET | REALTIME, { FRIEND, 0, 0, 0, 0 } }, LOCK_JOIN, 96, FRIEND },
+	{ "a private word with its number",
+	  { 96, OP_BITSET | PRIVATE, { FRIEND, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
 	{ "a thread of another process", { 96, OP_BITSET, { STRANGER, 0, 0, 0, 0 } }, LOCK_FUTEX, 96, 0 },
 };
 
@@ -73,7 +79,8 @@ static void check_rows(void)
 /* Words of which some are threads by chance: whatever is found must fit one of the shapes. */
 static void check_chance(void)
 {
-	static const uint32_t words[] = { 0, 1, 2, 3, 4, 0x80000000 | FRIEND, SELF, FRIEND, STRANGER, NOBODY };
+	static const uint32_t words[] = { 0, 1, 2, 3, 4, 0x80000000 | FRIEND,
+					  SELF, FRIEND, STRANGER, NOBODY };
 	static const unsigned int ops[] = { OP_WAIT, OP_LOCK_PI, OP_BITSET, OP_LOCK_PI2, 1, 11 };
 	uint64_t wrong = 0;
 
@@ -91,7 +98,7 @@ static void check_chance(void)
 					     (found.tid == STRANGER && f.op & PRIVATE)
 				   : found.kind != LOCK_FUTEX || found.address != 4096;
 	}
-	check(wrong == 0, "words by chance: a holder is in a word, and another thread that may hold the lock");
+	check(wrong == 0, "words by chance: a holder is in a word, and may hold the lock");
 }
 
 static uint32_t own_tid(void)
@@ -110,7 +117,7 @@ static struct shared {
 	volatile bool end;
 } s;
 
-/* Waits of one thread, while the main thread holds what it waits for. */
+/* Waits of one thread for something that the main thread holds. */
 static void lock_mutex(void)
 {
 	pthread_mutex_lock(&s.mutex);
@@ -230,7 +237,8 @@ static const struct live {
 	{ "recursive", PTHREAD_MUTEX_RECURSIVE, 0, 0, take_mutex, lock_mutex, unlock_mutex, LOCK_MUTEX },
 	{ "errorcheck", PTHREAD_MUTEX_ERRORCHECK, 0, 0, take_mutex, lock_mutex, unlock_mutex, LOCK_MUTEX },
 	{ "with a limit", PTHREAD_MUTEX_NORMAL, 0, 0, take_mutex, lock_with_limit, unlock_mutex, LOCK_MUTEX },
-	{ "PI", PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, 0, take_mutex, lock_mutex, unlock_mutex, LOCK_PI },
+	{ "PI", PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, 0,
+	  take_mutex, lock_mutex, unlock_mutex, LOCK_PI },
 	{ "robust", PTHREAD_MUTEX_NORMAL, 0, 1, take_mutex, lock_mutex, unlock_mutex, LOCK_ROBUST },
 	{ "rwlock to read", 0, 0, 0, take_rwlock, lock_read, unlock_rwlock, LOCK_RWLOCK },
 	{ "rwlock to write", 0, 0, 0, take_rwlock, lock_write, unlock_rwlock, LOCK_RWLOCK },

@@ -66,7 +66,7 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 	return loaded;
 }
 
-/* Does the kernel count for how long a quota throttled the queue of a group, with those above? From 6.6 on. */
+/* Does the kernel count for how long quotas throttled the queue of a group? From 6.6 on. */
 static bool kernel_counts_throttled(void)
 {
 	struct btf_place counter = { "cfs_rq", "throttled_clock_self_time", 0 };
