@@ -40,7 +40,7 @@ enum {
 	INTERPRETER_TIME = 250 * MILLISECOND, /* after the start of an unknown interpreter, drains are frequent */
 	REST_AFTER = SECOND,          /* time with samples of known mappings and names only */
 	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
-	STALL_MS = 1000,              /* time until a stalled output is reported; for a pipe, after a signal */
+	STALL_MS = 1000,              /* until a stalled output is reported; for a pipe, after a signal */
 	FILE_MS = 10000,              /* time for a stalled file system, after a signal */
 	LARGE = 256 << 10,            /* bytes: larger blocks return to the system after a burst */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
@@ -90,7 +90,8 @@ static void warn_stalled(const struct recorder *r, bool file)
 		cli_warn("%s is not read: one more signal ends the wait", name);
 	else
 		cli_warn("%s: waiting until it can be %s; %s signal ends the wait", name,
-			 r->started ? "written" : "opened", r->interrupted ? "one more" : r->started ? "a second" : "a");
+			 r->started ? "written" : "opened",
+			 r->interrupted ? "one more" : r->started ? "a second" : "a");
 }
 
 /*

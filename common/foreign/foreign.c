@@ -167,7 +167,7 @@ static int lookup_work(struct foreign_work *w)
 	if (!may_look_up(dir, l.path, l.resolve))
 		return -1;
 	handle = open_how(dir, l.path, l.resolve);
-	if (handle < 0 && !l.resolve && (errno == ENOSYS || errno == EPERM)) /* before 5.6, or a strict sandbox */
+	if (handle < 0 && !l.resolve && (errno == ENOSYS || errno == EPERM)) /* before 5.6 */
 		handle = openat(dir, l.path, O_PATH | O_CLOEXEC);
 	return handle;
 }
@@ -298,7 +298,8 @@ static int find_handle(int dir, const char *path, uint64_t resolve)
 
 static bool is_same_file(const struct statx *a, const struct statx *b)
 {
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
 /* Fallback without /proc: opens the path again and checks that it is still the file that was examined. */

@@ -24,7 +24,7 @@ for hertz in 99 997; do
 	for ns in 10101010 10000000 1003009 1000000; do
 		for i in $(seq 21); do "$BUILD/tests/record-dither" $hertz 20 $ns; done >"$tmp/lines"
 		error=$(sed 's/.* error=//' "$tmp/lines" | sort -n | sed -n 11p)
-		between "$hertz Hz, a period of $ns ns in any phase: error of a half's share, per mille" "$error" 0 30
+		between "$hertz Hz, a period of $ns ns in any phase: error of a share, per mille" "$error" 0 30
 		time=$(sed 's/.*sum=\([0-9]*\).*/\1/' "$tmp/lines" | sort -n | sed -n 11p)
 		between "  its CPU time, in ms of 20 s" $((time / 1000000)) 19400 20600
 	done

@@ -25,7 +25,7 @@ serve || skip_all "FUSE cannot be mounted: $(head -1 "$tmp/server")"
 
 # A library of one function and some 100 kB for each file; source files, too
 make_file() { # DIR NAME FUNCTION
-	echo "int $3(int x); int $3(int x) { return x * 31 + 7; } const char fill_$3[100000] = { 1 };" >"$tmp/$3.c"
+	echo "int $3(int x); int $3(int x) { return x * 31; } const char fill_$3[100000] = { 1 };" >"$tmp/$3.c"
 	${CC:-cc} -g -O1 -shared -fPIC -Wl,--build-id=sha1 -o "$1/$2" "$tmp/$3.c"
 }
 address() { readelf -sW "$1" | awk -v f="$2" '$8 == f && $7 != "UND" { v = "0x" $2 } END { print v }'; }
@@ -60,7 +60,8 @@ is "  as well" "$(find "$tmp/archive" -name '*.debug' | wc -l)" 2
 
 for f in stall-lookup stall-open stall-read later-read; do
 	name=$(echo "in_$f" | tr - _) left_out="cannot read $mnt/$f.so: it did not answer in 2 s"
-	capture "$tmp/before.so:in_before" "$mnt/$f.so:$name" "$mnt/good.so:in_good" "$tmp/after.so:in_after" |
+	capture "$tmp/before.so:in_before" "$mnt/$f.so:$name" "$mnt/good.so:in_good" \
+		"$tmp/after.so:in_after" |
 		cprof-dump -r >"$tmp/cap"
 	status "$f: cprof-sym ends" 0 timeout -k 1 60 cprof-sym -i -l -o "$tmp/sym" "$tmp/cap"
 	is "  and names all others" "$(functions "$tmp/sym" | tr ' ' '\n' | grep -cE '^in_(before|after)$')" 2

@@ -68,8 +68,8 @@ static struct fuse_attr attr_of(uint64_t node)
 	if (node == ROOT)
 		return (struct fuse_attr){ .ino = ROOT, .mode = S_IFDIR | 0777, .nlink = 1, .blksize = 4096 };
 	fstat(files[node - 2].fd, &st);
-	return (struct fuse_attr){ .ino = node, .size = (uint64_t)st.st_size, .blocks = (uint64_t)st.st_blocks,
-				   .mode = S_IFREG | 0755, .nlink = 1, .blksize = 4096 };
+	return (struct fuse_attr){ .ino = node, .size = (uint64_t)st.st_size, .mode = S_IFREG | 0755, .nlink = 1,
+				   .blocks = (uint64_t)st.st_blocks, .blksize = 4096 };
 }
 
 /* Returns the node of a file of BACK, 0 if there is none. */

@@ -5,9 +5,9 @@
  *
  * Prints one line: ticks, the sum of their weights and the time from the first tick's period to the last
  * tick, ns; the shortest and the longest period of the timer, ns; the number of ticks with a weight of their
- * own; the number of changes of the period. With NS, also for programs that spend the first half of each NS in
- * one function, and the other half in another, in all phases: the largest error of the first one's share, per
- * mille.
+ * own; the number of changes of the period. With NS, also for programs that spend the first half of each NS
+ * in one function, and the other half in another, in all phases: the largest error of the first one's share,
+ * per mille.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,8 +78,8 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("ticks=%" PRIu64 " sum=%" PRIu64 " time=%" PRIu64 " shortest=%" PRIu64 " longest=%" PRIu64 " own=%" PRIu64
-	       " changes=%" PRIu64 " error=%" PRIu64 "\n", ticks, sum, last - start, shortest, longest, own, changes,
-	       largest_error(sum));
+	       " changes=%" PRIu64 " error=%" PRIu64 "\n", ticks, sum, last - start, shortest, longest, own,
+	       changes, largest_error(sum));
 	dither_release(&d);
 	return 0;
 }

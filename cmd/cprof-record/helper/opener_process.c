@@ -63,7 +63,9 @@ void opener_process_release(struct opener_process *o)
 /* Reads device, inode and type of a handle. They are in memory: its file system is not accessed. */
 static bool stat_handle(int handle, struct statx *st)
 {
-	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO | STATX_MNT_ID, st) == 0;
+	enum { WANTED = STATX_TYPE | STATX_INO | STATX_MNT_ID };
+
+	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, WANTED, st) == 0;
 }
 
 static int refuse_file(struct opening *o, int handle, enum opener_said said, int error)

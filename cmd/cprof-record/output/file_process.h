@@ -13,8 +13,8 @@
  *	n = file_process_write(&p, bytes, n, &why);
  *	file_process_close(&p, &why);
  *
- * The caller waits in p.wait, and may give up there. A process that is given up is killed, and ends as soon as
- * its file system answers.
+ * The caller waits in p.wait, and may give up there. A process that is given up is killed, and ends once its
+ * file system answers.
  */
 #ifndef CPROF_RECORD_OUTPUT_FILE_PROCESS_H
 #define CPROF_RECORD_OUTPUT_FILE_PROCESS_H

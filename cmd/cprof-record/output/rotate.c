@@ -208,8 +208,8 @@ static DIR *open_list(const struct rotate *f)
 }
 
 /*
- * Returns true for a file of another owner in a directory that others may write to: it must not push our files
- * out, or be given to the command of --on-rotate.
+ * Returns true for a file of another owner in a directory that others may write to: it must not push our
+ * files out, or be given to the command of --on-rotate.
  */
 static bool is_strange(const struct rotate *f, const struct stat *st)
 {
@@ -229,7 +229,8 @@ static struct closed_list list_closed(const struct rotate *f)
 
 	while (d && (e = readdir(d))) {
 		if (fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
-		    is_strange(f, &st) || !is_ours(f, e->d_name) || !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
+		    is_strange(f, &st) || !is_ours(f, e->d_name) ||
+		    !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
 			continue;
 		l.items[l.n].name = strdup(e->d_name);
 		if (!l.items[l.n].name)
@@ -348,7 +349,8 @@ static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, &st) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, &st) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		if (st.st_size == 0)
 			unlinkat(f->dir, part, 0);
 		else

@@ -35,7 +35,7 @@ struct rotate {
 	struct file_name pattern;
 	int dir, fd;          /* -1: none */
 	struct buf part;      /* the open file's name in dir */
-	uid_t owner;          /* of our files */
+	uid_t owner;          /* the owner that our files have */
 	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC at rotate_init */
 	bool unnamed;         /* a complete file did not get its name: rotate_adopt may give it */
 	uint64_t removed;     /* files that were removed */
