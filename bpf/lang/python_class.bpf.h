@@ -25,7 +25,7 @@ enum {
 	PY_DICT_KEYS = 32,
 	PY_KEYS_SIZE = 8, /* slots of the table of indexes, a power of two */
 	PY_KEYS_INDEXES = 40,
-	PY_KEYS_ENTRY = 24, /* bytes of an entry, and what is in it */
+	PY_KEYS_ENTRY = 24, /* bytes of an entry; its members: */
 	PY_ENTRY_KEY = 8,
 	PY_ENTRY_VALUE = 16,
 	PY_STR_HASH = 24,

@@ -22,11 +22,11 @@ struct lang_recent {
 /* By CPU. */
 struct lang_recents {
 	__u32 walk;  /* counts walks, from 1 on */
-	__u64 owner; /* of the walk, for any process and kind */
+	__u64 owner; /* the part that all processes and kinds of a walk share */
 	struct lang_recent is[1 << LANG_RECENT_BITS];
 };
 
-/* Of the epoch 12 bits count, of the generation 20, and all 22 that a pid can have. */
+/* 12 bits of the epoch count, 20 of the generation, and all 22 that a pid can have. */
 static __always_inline void recents_begin(struct lang_recents *rs, __u32 epoch, __u32 generation)
 {
 	rs->walk = rs->walk == ~0u ? 1 : rs->walk + 1;

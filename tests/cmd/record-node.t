@@ -74,9 +74,10 @@ done
 
 # (func (export "loop") (param i32) (result i32) ...): a loop that counts the parameter down
 cat >"$tmp/special.js" <<'END'
-const body = [1, 1, 127, 3, 64, 32, 1, 65, 31, 108, 32, 0, 106, 33, 1, 32, 0, 65, 1, 107, 34, 0, 13, 0, 11, 32, 1, 11];
-const code = [0, 97, 115, 109, 1, 0, 0, 0, 1, 6, 1, 96, 1, 127, 1, 127, 3, 2, 1, 0, 7, 8, 1, 4, 108, 111, 111, 112,
-	0, 0, 10, body.length + 2, 1, body.length, ...body];
+const body = [1, 1, 127, 3, 64, 32, 1, 65, 31, 108, 32, 0, 106, 33, 1, 32, 0, 65, 1, 107, 34, 0,
+	13, 0, 11, 32, 1, 11];
+const code = [0, 97, 115, 109, 1, 0, 0, 0, 1, 6, 1, 96, 1, 127, 1, 127, 3, 2, 1, 0, 7, 8, 1, 4,
+	108, 111, 111, 112, 0, 0, 10, body.length + 2, 1, body.length, ...body];
 const loop = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(code))).exports.loop;
 function counted(n) { let x = 0; for (let i = 0; i < n; i++) x += loop(100000); return x; }
 function matched(n) {
@@ -87,9 +88,11 @@ function matched(n) {
 counted(+process.argv[2]);
 matched(+process.argv[2]);
 END
-cprof-record -q -F 999 -o "$tmp/special.bin" -- sh -c '"$0" "$1" 2000; "$0" "$1" 2000' "$node" "$tmp/special.js"
+cprof-record -q -F 999 -o "$tmp/special.bin" -- sh -c '"$0" "$1" 2000; "$0" "$1" 2000' \
+	"$node" "$tmp/special.js"
 cprof-fold "$tmp/special.bin" >"$tmp/special" 2>/dev/null
-like "code of WebAssembly has a name" "$(grep -m 1 'counted;.*(wasm)' "$tmp/special")" 'counted;.*\(wasm\) [0-9]+$'
+like "code of WebAssembly has a name" "$(grep -m 1 'counted;.*(wasm)' "$tmp/special")" \
+	'counted;.*\(wasm\) [0-9]+$'
 like "  and so has that of a regular expression" "$(grep -m 1 'matched;.*(regexp)' "$tmp/special")" \
 	'matched;.*\(regexp\) [0-9]+$'
 

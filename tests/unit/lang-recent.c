@@ -1,4 +1,4 @@
-/* The functions that a CPU has met lately: found again by everything that makes them the same, and by no less. */
+/* The functions that a CPU has met lately are found again by all that makes them the same, and by no less. */
 #include "tests/lib/check.h"
 
 #include "bpf/lang/recent.bpf.h"
@@ -21,20 +21,22 @@ static int finds(__u64 object, __u32 pid, __u32 kind)
 
 int main(void)
 {
+	const struct lang_recent *met;
 	__u32 walk;
 
 	begin(0, GENERATION);
 	check(!finds(OBJECT, PID, KIND), "nothing was met before");
 	recent_note(&recents, OBJECT, SIGN, recent_owner(&recents, PID, KIND), ID);
-	check(finds(OBJECT, PID, KIND) && recent_slot(&recents, OBJECT)->id == ID, "a function is found again");
-	check(recent_slot(&recents, OBJECT)->sign == SIGN && recent_slot(&recents, OBJECT)->walk == recents.walk,
-	      "... with its sign, compared in this walk");
+	met = recent_slot(&recents, OBJECT);
+	check(finds(OBJECT, PID, KIND) && met->id == ID, "a function is found again");
+	check(met->sign == SIGN && met->walk == recents.walk, "... with its sign, compared in this walk");
 	check(!finds(OBJECT + 16, PID, KIND), "another address is not");
 	check(!finds(OBJECT, PID - 1, KIND), "nor the address in another process");
 	check(!finds(OBJECT, PID, KIND ^ 0x100), "nor one of another kind");
 	walk = recents.walk;
 	begin(0, GENERATION);
-	check(finds(OBJECT, PID, KIND) && recents.walk != walk, "the next walk finds it, and counts as another one");
+	check(finds(OBJECT, PID, KIND), "the next walk finds it");
+	check(recents.walk != walk, "... and counts as another one");
 	begin(0, GENERATION - 1);
 	check(!finds(OBJECT, PID, KIND), "the next program of the process does not");
 	begin(1, GENERATION);
