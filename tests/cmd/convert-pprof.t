@@ -198,7 +198,7 @@ head_of() { cprof-convert -t pprof "$@" >"$tmp/named.pb" 2>"$tmp/err" && pprof -
 head_of "$tmp/named.bin"
 is "the file is the executable of the process with the most samples" "$(sed -n 's/^File: //p' "$tmp/head")" a-program-with-a-name
 like "  for as long as the capture is" "$(cat "$tmp/head")" '^Duration: 2\.70s'
-like "  of which nobody knows what was expected" "$(cat "$tmp/head")" '^ledger: 4 samples in 2\.70 s, expected and lost samples unknown$'
+like "  of which nobody knows what was expected" "$(cat "$tmp/head")" '^ledger: 4 samples in 3\.00 s, expected and lost samples unknown$'
 is "labels of the capture are labels of the samples" "$(pprof -tags "$tmp/named.pb" | grep -oE '^ *(service|label.pid): |: (web|own)$' | tr -d ' :\n')" label.pidownserviceweb
 sed 's/comm="a-program-with-"/comm="script.py"/' "$tmp/named.txt" | cprof-dump -r >"$tmp/script.bin"
 head_of "$tmp/script.bin"
@@ -207,7 +207,7 @@ head_of --pid 43 "$tmp/named.bin"
 is "  of the process that is looked at" "$(sed -n 's/^File: //p' "$tmp/head")" other
 head_of --from 1 --to 2 "$tmp/named.bin"
 like "--from, --to: the duration is theirs" "$(cat "$tmp/head")" '^Duration: 1s'
-like "  and that is told of the samples" "$(cat "$tmp/head")" '^ledger: 4 samples in 2\.70 s, 1 of them looked at, '
+like "  and that is told of the samples" "$(cat "$tmp/head")" '^ledger: 4 samples in 3\.00 s, 1 of them looked at, '
 head_of --from @1700000001.25 --to @1700000009 "$tmp/named.bin"
 like "  up to the last sample" "$(cat "$tmp/head")" '^Duration: 1\.45s'
 
