@@ -262,7 +262,7 @@ WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
 	       walk_is_indirect(bytes, 2) || walk_is_indirect(bytes, 4) || walk_is_indirect(bytes, 5);
 }
 
-/* Is this frame left to the program of the process's language? */
+/* Is this frame left to the program of the process's language, or may it be? */
 static WALK_INLINE int walk_is_foreign(WALK_ENV env, const struct walk *w)
 {
 #ifdef WALK_LANG_FRAME
@@ -273,8 +273,14 @@ static WALK_INLINE int walk_is_foreign(WALK_ENV env, const struct walk *w)
 	(void)w;
 	return 0;
 #else
-	return w->space.lang != 0;
+	return w->space.lang || w->space.generation & UNWIND_LIVE;
 #endif
+}
+
+/* Only user space knows the language of a process that was not published. */
+static WALK_INLINE int walk_foreign_end(const struct walk *w)
+{
+	return w->space.generation & UNWIND_LIVE ? WALK_ASK : WALK_LANG;
 }
 
 /*
@@ -293,7 +299,7 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 	if (!w)
 		return why;
 	if (walk_is_foreign(env, w))
-		return WALK_LANG;
+		return walk_foreign_end(w);
 	from = w->file_at;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
@@ -460,7 +466,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 	if (r->kind == UNWIND_GAP)
 		goto by_fp;
 	if (unwind_from_code(r) && r->kind == UNWIND_CFA_RBP && walk_is_foreign(env, w))
-		return WALK_LANG;
+		return walk_foreign_end(w);
 	if (r->kind == UNWIND_STOP)
 		return WALK_COMPLETE;
 	if (r->kind == UNWIND_SIGNAL)
