@@ -22,10 +22,10 @@ wait 2>/dev/null
 for e in perf bpf; do
 	like "$e: the same stack" "$(folded "$tmp/$e.bin")" '^burn;.*main;brief_work [0-9]+$'
 	like "$e: nothing lost" "$(cprof-top -v "$tmp/$e.bin")" '^Lost: +nothing$'
-	# exits and vDSO samples of other processes are chance, and only BPF has frames of languages
+	# exits and vDSO samples of other processes are chance, and only BPF has users, and frames of languages
 	# (prove's perl)
 	cprof-dump "$tmp/$e.bin" | sed -n 's/ .*//p' |
-		grep -vE '^(exit|image|script|function|lang-frame)$' | sort -u >"$tmp/$e.kinds"
+		grep -vE '^(exit|image|script|function|lang-frame|user|owner)$' | sort -u >"$tmp/$e.kinds"
 done
 same "the same kinds of records" "$tmp/perf.kinds" "$tmp/bpf.kinds"
 

@@ -82,7 +82,7 @@ is "short runs have their time in each" "$(awk '$1 >= 1000 && $1 < 11000 { n++; 
 # The header's statement of how far back the file's waits reach
 for f; do
 	cprof-dump "$f" | awk '/^meta key="start-monotonic-ns"/ { gsub(/[^0-9]/, "", $3); start = $3 } /^meta key="waits-since/ { gsub(/[^0-9]/, "", $3); since = $3 }
-		/^sample .* event=[234] / { for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } if (f["weight"] > 2000000 && since - (f["time"] - f["weight"]) > 1000000) early++ }
+		/^sample .* event=[2-5] / { for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } if (f["weight"] > 2000000 && since - (f["time"] - f["weight"]) > 1000000) early++ }
 		END { print early + 0, (start - since < 500000000), (since <= start) }'
 done | sort -u >"$tmp/reach"
 is "a file says since when its waits are" "$(cat "$tmp/reach")" "0 1 1"
