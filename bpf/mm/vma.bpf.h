@@ -39,8 +39,10 @@ enum {
 	VMA_PAGE_SHIFT = 12,
 	VMA_WORDS = VMA_BYTES / 8,
 	VMA_EXEC = 4,			    /* VM_EXEC */
-	VMA_QUERIED = 1u << 31, /* in ns of ctime, from 6.13 on: somebody has looked at it */
 };
+
+/* A bit in the ns of ctime, from 6.13 on: somebody has looked at it. */
+#define VMA_QUERIED (1u << 31)
 
 static __always_inline struct vma_memory *vma_memory(void)
 {
@@ -60,9 +62,9 @@ static __always_inline __u64 vma_word(const struct vma_memory *v, enum vma_place
 }
 
 /*
- * Returns the entry for an address in the middle of a page, by a node; 1: it cannot be read. A pivot is the last address of its
- * slot, 0 after the last pivot: those before the address are counted, without branches for the verifier. The
- * slots that follow an arange's pivots are addresses of the kernel's, which are higher.
+ * Returns the entry for an address in the middle of a page, by a node; 1: it cannot be read. A pivot is the
+ * last address of its slot, 0 after the last pivot: those before the address are counted, without branches for
+ * the verifier. The slots that follow an arange's pivots are addresses of the kernel's, which are higher.
  */
 WALK_FN __u64 vma_down(WALK_ENV env, __u64 node, __u64 address)
 {

@@ -23,6 +23,16 @@ static __always_inline unsigned long long cgroup_of(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
+/* As current_owner, of another task. BPF_CORE_READ would make a const variable of the uid. */
+static __always_inline unsigned int owner_of(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	unsigned int uid = 0;
+
+	bpf_core_read(&uid, sizeof(uid), &cred->uid.val);
+	return uid + 1;
+}
+
 static __always_inline int task_in_group(struct task_struct *task)
 {
 	struct cgroup *g = BPF_CORE_READ(task, cgroups, dfl_cgrp);
@@ -122,7 +132,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	key = state ? key_of((struct pt_regs *)bpf_task_pt_regs(task), tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);
 	s->head.cgroup = cgroup_of(task);
-	s->head.owner = BPF_CORE_READ(task, real_cred, uid.val) + 1;
+	s->head.owner = owner_of(task);
 	if (want_kernel) {
 		got = bpf_get_task_stack(task, s->data, (depth < SAMPLE_DEPTH_MAX ? depth : SAMPLE_DEPTH_MAX) * 8, 0);
 		if (got > 0 && got <= SAMPLE_DEPTH_MAX * 8) {
@@ -164,7 +174,7 @@ static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_stru
 		return 0;
 	fill_ran(&r, t, task->tgid, task->pid, now);
 	r.head.cgroup = cgroup_of(task);
-	r.head.owner = BPF_CORE_READ(task, real_cred, uid.val) + 1;
+	r.head.owner = owner_of(task);
 	*took = r.head.weight;
 	return *took && write_item(ctx, &r, sizeof(r));
 }
@@ -178,29 +188,40 @@ static __always_inline void drop_early(struct task_struct *task, struct thread *
 		__sync_val_compare_and_swap(&t->woken, woken, 0);
 }
 
+/* Returns memory for a report. The stack of a program, 512 bytes, has no room for two. */
+static __always_inline struct wait *clear_wait(void)
+{
+	struct scratch *s = shard_value(&scratches, cpus);
+	struct wait *w = s ? (struct wait *)&s->head : NULL;
+
+	if (w)
+		*w = (struct wait){};
+	return w;
+}
+
 /* Reports the current wait up to now. Returns nonzero if there is no room. */
 static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned long long start = t->start, now = bpf_ktime_get_ns(), waited, queued, throttled;
-	struct wait w = {};
+	struct wait *w = clear_wait();
 
-	if (!start || start >= now)
+	if (!w || !start || start >= now)
 		return 0;
 	drop_early(task, t);
 	split_time(t, start, now, &waited, &queued);
 	throttled = take_throttled(t, throttled_until(task, t, now), t->reason == WAIT_CPU ? waited : queued);
-	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
+	fill_wait(w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)
-		w.ns[i] = 0;
-	w.ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] = waited;
-	w.ns[WAIT_CPU] += queued - throttled;
-	w.ns[WAIT_THROTTLED] = throttled;
+		w->ns[i] = 0;
+	w->ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] = waited;
+	w->ns[WAIT_CPU] += queued - throttled;
+	w->ns[WAIT_THROTTLED] = throttled;
 	if (mode == LOOK_END)
-		return write_item(ctx, &w, sizeof(w));
+		return write_item(ctx, w, sizeof(*w));
 	if (__sync_val_compare_and_swap(&t->start, start, now) != start)
 		return 0; /* it runs by now, and has reported the wait itself */
 	t->throttled_reported += throttled;
-	if (!write_item(ctx, &w, sizeof(w)))
+	if (!write_item(ctx, w, sizeof(*w)))
 		return 0;
 	if (__sync_val_compare_and_swap(&t->start, now, start) != now)
 		count_wait(WAIT_COUNT_LOST, 1);
@@ -221,20 +242,23 @@ static __always_inline void look_both(struct bpf_iter__task *ctx, struct task_st
 static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned long long now = bpf_ktime_get_ns(), took = 0;
-	struct wait w = {};
+	struct wait *w;
 
 	if (look_ran(ctx, task, t, &took) || look_again(ctx, task, t)) {
 		__sync_fetch_and_sub(&t->ran_reported, took);
 		return;
 	}
-	fill_wait(&w, &t->sites[0], task->tgid, task->pid, now);
+	w = clear_wait();
+	if (!w)
+		return;
+	fill_wait(w, &t->sites[0], task->tgid, task->pid, now);
 	/* Unrolled: 6.1 claims that clang 14's loop falls through to its own entry. */
 #pragma clang loop unroll(full)
 	for (int i = 0; i < WAIT_SITES; i++) {
 		if (!t->sites[i].key || !unreported(&t->sites[i]))
 			continue;
-		fill_site(&w, &t->sites[i]);
-		if (write_item(ctx, &w, sizeof(w))) {
+		fill_site(w, &t->sites[i]);
+		if (write_item(ctx, w, sizeof(*w))) {
 			__sync_fetch_and_sub(&t->ran_reported, took);
 			return;
 		}
