@@ -307,7 +307,7 @@ class Reader:
             start += 6
         elif not self.segment or self.segment.field != field:
             self.damage(self.block_at, 0, max(number, 1), "a header is missing")
-            self.begin(field, (1, 7, 1))
+            self.begin(field, (1, 8, 1))
         elif number <= self.segment.last:
             self.damage(self.block_at, 32 + length, 0, "a block twice")
             return

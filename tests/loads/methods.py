@@ -151,6 +151,7 @@ base, derived = Base(), Derived()
 
 
 def main():
+    spin(time.thread_time() + 0.2)  # until the recorder knows the interpreter
     measured("Base.inherited", derived.inherited)
     measured("Base.overridden", base.overridden)
     measured("Derived.overridden", derived.overridden)
