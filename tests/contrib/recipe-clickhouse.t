@@ -110,8 +110,8 @@ for window in "@1700000100 @1700001000" "@1700000103 @1700000104"; do
 		alike "  $event" $window "-e $event" "--event $event" one.sym two.sym
 	done
 done
-alike "what a container waited for" @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p app" \
-	"--event off-cpu --in /docker/1 --label service=shop --comm app" one.sym two.sym
+alike "what a container waited for" @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p work" \
+	"--event off-cpu --in /docker/1 --label service=shop --comm work" one.sym two.sym
 for events in page-faults,cpu-clock off-cpu,page-faults; do
 	status "$events" 2 "$query" -e $events @1700000100 @1800000000
 	like "  are no sum" "$(cat out err)" '^query: -e: cannot add .* and page-faults \(.*\)$'

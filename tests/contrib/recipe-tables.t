@@ -60,7 +60,7 @@ if command -v sqlite3 >/dev/null; then
 			alike $window "-e $event" "--event $event"
 		done
 	done
-	alike @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p app" "--event off-cpu --in /docker/1 --label service=shop --comm app"
+	alike @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p work" "--event off-cpu --in /docker/1 --label service=shop --comm work"
 	for events in page-faults,cpu-clock off-cpu,page-faults; do
 		status "$events" 2 "$query" -e $events e.db @0 @1800000000
 		like "  are no sum" "$(cat out err)" '^query: -e: cannot add .* and page-faults \(.*\)$'
