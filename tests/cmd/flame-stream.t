@@ -46,7 +46,7 @@ cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
 flame "$tmp/c.bin" >"$tmp/c.html"
 block head "$tmp/c.html" >"$tmp/got"
 cat >"$tmp/want" <<'X'
-flags 8
+flags 72
 texts|Flame Graph|3.00 s, cpu-clock at 100 Hz, 1 CPU|samples||
 option summary = CPUs 0.13 % busy: 0.07 user, 0.03 kernel, 0.03 unnamed; 6 lost (0.2 %)
 option caution = only 4 samples: shares may be off by 35 points (95 %)
