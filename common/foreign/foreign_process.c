@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/base/array.h"
@@ -54,14 +53,6 @@ static struct {
 	struct mount_device silent[DEVICES_MOST];
 	size_t n_silent, blind;
 } self = { .h = HELPER_NONE };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 enum mount_kind foreign_process_kind(const struct statx *st)
 {
@@ -186,11 +177,11 @@ static void give_up(const struct message *touched)
 static bool take_message(struct message *m, int *fd, uint64_t begun)
 {
 	struct pollfd p = { self.h.sock, POLLIN, 0 };
-	uint64_t since = mono_ns();
+	uint64_t since = helper_mono_ns();
 	size_t n = sizeof(*m);
 
-	while (poll(&p, 1, (int)(PATIENCE / 1000000)) <= 0 || begun + LONGEST < mono_ns()) {
-		uint64_t now = mono_ns();
+	while (poll(&p, 1, (int)(PATIENCE / 1000000)) <= 0 || begun + LONGEST < helper_mono_ns()) {
+		uint64_t now = helper_mono_ns();
 
 		if (now - begun > LONGEST || (now - since >= PATIENCE && !helper_is_running(&self.h)) ||
 		    now - since > BUSY_TIMES * PATIENCE) {
@@ -207,7 +198,7 @@ static bool take_message(struct message *m, int *fd, uint64_t begun)
 static int await_answer(struct foreign_work *w)
 {
 	struct message m, touched = { .kind = PROGRESS };
-	uint64_t begun = mono_ns();
+	uint64_t begun = helper_mono_ns();
 	int fd = -1;
 
 	for (;;) {

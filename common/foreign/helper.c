@@ -16,7 +16,7 @@ enum {
 	END_MS = 4000,   /* from closing the socket until the helper is killed */
 };
 
-static uint64_t mono_ns(void)
+uint64_t helper_mono_ns(void)
 {
 	struct timespec t;
 
@@ -86,7 +86,7 @@ bool helper_begin(struct helper *h, helper_run *run, void *arg)
 	pid_t self = getpid();
 	int pair[2];
 
-	h->began = mono_ns();
+	h->began = helper_mono_ns();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	h->sock = pair[0];
@@ -101,7 +101,7 @@ bool helper_begin(struct helper *h, helper_run *run, void *arg)
 
 bool helper_may_begin(const struct helper *h)
 {
-	return mono_ns() - h->began >= AGAIN_MS * (uint64_t)1000000;
+	return helper_mono_ns() - h->began >= AGAIN_MS * (uint64_t)1000000;
 }
 
 static void hang_up(struct helper *h)
@@ -115,7 +115,7 @@ static void hang_up(struct helper *h)
 
 void helper_end(struct helper *h)
 {
-	uint64_t until = mono_ns() + END_MS * (uint64_t)1000000;
+	uint64_t until = helper_mono_ns() + END_MS * (uint64_t)1000000;
 
 	hang_up(h);
 	for (useconds_t pause = 50; h->pid > 0; pause = pause < 10000 ? pause * 2 : pause) {
@@ -123,7 +123,7 @@ void helper_end(struct helper *h)
 
 		if (got != 0) { /* reaped here, or by the kernel because SIGCHLD is ignored */
 			h->pid = -1;
-		} else if (mono_ns() > until) {
+		} else if (helper_mono_ns() > until) {
 			kill(h->pid, SIGKILL);
 			waitpid(h->pid, NULL, 0);
 			h->pid = -1;

@@ -57,4 +57,7 @@ bool helper_take(int sock, void *p, size_t *n, int *fd, int flags);
 /* In a child that was forked during recording: unmaps the memory that the recorder shares with the kernel. */
 bool helper_unmap_shared(void);
 
+/* Returns the time of CLOCK_MONOTONIC in ns, by which helpers are given up. */
+uint64_t helper_mono_ns(void);
+
 #endif
