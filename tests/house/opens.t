@@ -17,7 +17,7 @@ cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/config/probe_spec.c 1 the file that the user named
-cmd/cprof-record/source/uprobe.c 1 /proc/self/exe
+cmd/cprof-record/programs/uprobe.c 1 /proc/self/exe
 cmd/cprof-record/output/rotate.c 6 the directory and the files that the user named, held by its descriptor
 common/foreign/helper.c 2 /proc/self/maps, /proc/PID/stat
 cmd/cprof-record/output/hooks.c 1 /dev/null

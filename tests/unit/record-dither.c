@@ -1,5 +1,5 @@
 /*
- * Simulates a kernel timer's ticks on one CPU, with the periods that cmd/cprof-record/source/dither.c chooses.
+ * Simulates a kernel timer's ticks on one CPU, with the periods that cmd/cprof-record/rings/dither.c chooses.
  *
  *	record-dither HERTZ SECONDS [fixed | NS]
  *
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cprof-record/source/dither.h"
+#include "cmd/cprof-record/rings/dither.h"
 
 enum { SECOND = 1000000000, LOOK = 250000000, PHASES = 50 };
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/source/perf_ring.h"
-#include "cmd/cprof-record/source/sideband.h"
+#include "cmd/cprof-record/rings/perf_ring.h"
+#include "cmd/cprof-record/rings/sideband.h"
 #include "tests/verify/state.h"
 
 enum { SAMPLE_RING = 16 << 20, LEAST_RING = 256 << 10, STACK_BYTES = 65528, TICK_MS = 20 };

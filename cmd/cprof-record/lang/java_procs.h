@@ -16,7 +16,7 @@
 #define CPROF_RECORD_LANG_JAVA_PROCS_H
 
 #include "cmd/cprof-record/process/procs.h"
-#include "cmd/cprof-record/source/bpf_lang.h"
+#include "cmd/cprof-record/programs/bpf_lang.h"
 
 struct java_procs;
 

@@ -13,7 +13,7 @@
 #include "cmd/cprof-record/lang/script_functions.h"
 #include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/process/targets.h"
-#include "cmd/cprof-record/source/bpf_lang.h"
+#include "cmd/cprof-record/programs/bpf_lang.h"
 #include "cmd/cprof-record/unwind/user_walk.h"
 
 struct runtimes {

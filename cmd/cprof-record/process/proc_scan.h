@@ -15,7 +15,7 @@
 
 #include "cmd/cprof-record/helper/maps_reader.h"
 #include "cmd/cprof-record/helper/opener.h"
-#include "cmd/cprof-record/source/sideband.h"
+#include "cmd/cprof-record/rings/sideband.h"
 
 struct proc_scan {
 	struct opener *opener; /* lent; NULL: no file is opened */

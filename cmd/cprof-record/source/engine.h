@@ -11,11 +11,11 @@
 #define CPROF_RECORD_SOURCE_ENGINE_H
 
 #include "bpf/offcpu.h"
-#include "cmd/cprof-record/source/bpf_calls.h"
-#include "cmd/cprof-record/source/bpf_events.h"
-#include "cmd/cprof-record/source/bpf_lang.h"
+#include "cmd/cprof-record/programs/bpf_calls.h"
+#include "cmd/cprof-record/programs/bpf_events.h"
+#include "cmd/cprof-record/programs/bpf_lang.h"
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/source/queue.h"
+#include "cmd/cprof-record/rings/queue.h"
 #include "common/stream/record.h"
 #include "common/walk/store.h"
 

@@ -14,7 +14,7 @@
 
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/source/engine.h"
-#include "cmd/cprof-record/source/sideband.h"
+#include "cmd/cprof-record/rings/sideband.h"
 #include "common/base/array.h"
 #include "common/walk/state.h"
 
