@@ -245,7 +245,7 @@ $(BUILD)/tests/lang-hostile $(BUILD)/tests/lang-hostile-java $(BUILD)/tests/lang
 # Tests of the recorder link those of its modules that work alone.
 SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \
 	config/memory_plan rings/queue rings/perf_ring rings/dither process/jit_budget process/jit_dumps \
-	process/perf_maps unwind/table_build unwind/table_queue unwind/table_worker))
+	process/perf_maps process/perf_maps_file unwind/table_build unwind/table_queue unwind/table_worker))
 
 $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)

@@ -15,13 +15,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "cmd/shared/cli.h"
-#include "cmd/cprof-record/config/descriptors.h"
+#include "cmd/cprof-record/choose_engine.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/hotplug.h"
 #include "cmd/cprof-record/metrics.h"
@@ -43,7 +42,6 @@ enum {
 	STALL_MS = 1000,              /* until a stalled output is reported; for a pipe, after a signal */
 	FILE_MS = 10000,              /* time for a stalled file system, after a signal */
 	LARGE = 256 << 10,            /* bytes: larger blocks return to the system after a burst */
-	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
 
 /* Signals come through the epoll loop like other input, so none is missed when the rings are busy. */
@@ -165,103 +163,6 @@ static void check_targets(const struct options *o)
 		if (kill(id, 0) < 0 && errno == ESRCH)
 			cli_die(STATUS_SYSTEM, "no %s has the id %d", o->n_pids ? "process" : "thread", (int)id);
 	}
-}
-
-static bool in_inner_pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != PID_INIT_INO;
-}
-
-static bool has_descriptors(size_t needed, const struct recorder *r, struct buf *error)
-{
-	if (needed <= (size_t)r->descriptors)
-		return true;
-	buf_printf(error, "cannot open enough descriptors: %zu CPU%s require %zu, and the limit is %d (ulimit -Hn)", r->online.n,
-		   r->online.n == 1 ? "" : "s", needed, r->descriptors);
-	return false;
-}
-
-static bool requires_bpf(const struct options *o)
-{
-	return o->engine == ENGINE_BPF || o->n_groups || o->off_cpu || o->latency || o->n_events || o->calls;
-}
-
-/* Ends the program if no engine that may be used can start. */
-static void check_descriptors(const struct recorder *r)
-{
-	bool only_bpf = requires_bpf(&r->o);
-	size_t bpf = descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), perf = descriptors_for_perf(&r->o, r->online.n);
-	struct buf error = { 0 };
-
-	if (!has_descriptors(only_bpf ? bpf : r->o.engine == ENGINE_PERF || perf < bpf ? perf : bpf, r, &error))
-		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-}
-
-/* Plans sizes for an engine. Too small a budget ends the program; one small for the rate gets a warning. */
-static void plan_memory(struct recorder *r, bool perf)
-{
-	struct memory_ask ask = {
-		.perf = perf, .online = r->online.n, .sampled = r->cpus.n, .hertz = r->o.ticks ? r->o.hertz : 0,
-		.by_tables = r->o.unwind != BY_FP && !r->o.kernel_only, .off_cpu = r->o.off_cpu, .n_events = r->o.n_events,
-		.calls = r->o.calls != NULL,
-		.mem = r->o.mem, .unwind_mem = r->o.unwind_mem, .kept = r->o.ring_bytes,
-	};
-	enum memory_fit fit = memory_plan(&ask, &r->o.memory);
-
-	if (fit == MEMORY_NONE)
-		cli_usage("invalid --mem \"%" PRIu64 "M\" (expected at least %" PRIu64 "M for %zu CPU%s%s%s)", ask.mem >> 20,
-			  (r->o.memory.least + (1 << 20) - 1) >> 20, r->online.n, r->online.n == 1 ? "" : "s",
-			  ask.unwind_mem ? " with --unwind-mem" : "", !ask.kept ? "" : ask.unwind_mem ? " and --ring" : " with --ring");
-	if (fit == MEMORY_LITTLE && !r->o.quiet)
-		cli_warn("--mem %" PRIu64 "M is small for %zu CPU%s at %u Hz: samples may be lost (%" PRIu64 "M is enough)",
-			 ask.mem >> 20, r->online.n, r->online.n == 1 ? "" : "s", r->o.hertz,
-			 (r->o.memory.enough + (1 << 20) - 1) >> 20);
-}
-
-static struct engine *open_bpf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
-{
-	if (in_inner_pid_namespace()) {
-		buf_text(error, "BPF sees the process IDs of the initial PID namespace, and this is another");
-		return NULL;
-	}
-	if (!has_descriptors(descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), r, error))
-		return NULL;
-	plan_memory(r, false);
-	return bpf_engine_open(&r->o, &r->online, idle, error);
-}
-
-static struct engine *open_perf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
-{
-	if (!has_descriptors(descriptors_for_perf(&r->o, r->online.n), r, error))
-		return NULL;
-	plan_memory(r, true);
-	r->opened = host_mono_ns();
-	return perf_engine_open(&r->o, &r->online, idle, error);
-}
-
-static struct engine *open_engine(struct recorder *r, const struct idle_ranges *idle)
-{
-	struct buf why_bpf = { 0 }, why_perf = { 0 };
-	struct engine *e = NULL;
-	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* requires BPF; named in the error */
-
-	if (r->o.engine != ENGINE_PERF) {
-		e = open_bpf(r, idle, &why_bpf);
-		if (!e && requires_bpf(&r->o))
-			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " is not available: " : "", buf_cstr(&why_bpf));
-	}
-	if (!e) {
-		e = open_perf(r, idle, &why_perf);
-		if (!e) /* if perf lacks something, so does BPF */
-			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
-		if (why_bpf.n && !r->o.quiet)
-			cli_warn("sampling by plain perf: %s", buf_cstr(&why_bpf));
-	}
-	buf_release(&why_bpf);
-	buf_release(&why_perf);
-	return e;
 }
 
 static void scan_procs(struct recorder *r)
@@ -555,7 +456,7 @@ static void prepare(struct recorder *r, char **argv)
 	check_targets(&r->o);
 	priority_raise(); /* this and the next after the command's fork: it keeps its own values */
 	r->descriptors = host_raise_files();
-	check_descriptors(r);
+	choose_engine_check(r);
 	if (!targets_init(&r->targets, &r->o))
 		cli_die(STATUS_SYSTEM, "out of memory");
 	r->emit.ksym = ksym_new(r->o.engine != ENGINE_PERF);
@@ -570,7 +471,7 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "cannot start the process that reads mappings: %s", strerror(errno));
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !table_cache_init(&r->tables, &r->procs))
 		cli_die(STATUS_SYSTEM, "cannot start the process that builds unwind tables: %s", strerror(errno));
-	r->engine = open_engine(r, &idle);
+	r->engine = choose_engine(r, &idle);
 	r->hertz = r->engine->rate.hertz;
 	prepare_tables(r);
 	warn_depth(r);

@@ -72,10 +72,21 @@ struct options {
 /* Parses the command line; ends the program if it is invalid. Strings in o point into argv. */
 void options_parse(struct options *o, int argc, char **argv);
 /* Returns true if this CPU is sampled. The side-band comes from all CPUs, as processes move between them. */
-bool options_samples(const struct options *o, unsigned int cpu);
+static inline bool options_samples(const struct options *o, unsigned int cpu)
+{
+	return o->cpus.n == 0 || cpu_list_has(&o->cpus, cpu);
+}
+
 /* Returns true if single processes or threads are recorded rather than the system. */
-bool options_targeted(const struct options *o);
+static inline bool options_targeted(const struct options *o)
+{
+	return o->n_pids || o->n_tids || (o->command && !o->all);
+}
+
 /* Returns true if the command only limits the time of the recording: -a, -p or -t. */
-bool options_times_command(const struct options *o);
+static inline bool options_times_command(const struct options *o)
+{
+	return o->command && (o->all || o->timed_pids || o->n_tids);
+}
 
 #endif

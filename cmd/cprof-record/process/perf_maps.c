@@ -1,102 +1,20 @@
 #include "cmd/cprof-record/process/perf_maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/process/perf_maps_internal.h"
 #include "common/base/array.h"
-#include "common/base/idmap.h"
 
-enum {
-	TAIL = 32, /* bytes before our offset that are compared, to notice a rewritten file */
-	NAME_ROOM = 64,
-	FILES_LEFT = 64, /* descriptors for reading /proc, and for CPUs that come online */
-	COMPLAINT_MAX = 2048,
-};
+enum { FILES_LEFT = 64 /* descriptors for reading /proc, and for CPUs that come online */ };
 
 #define SECOND UINT64_C(1000000000)
-#define FIRST_DELAY (SECOND / 10)
-#define LAST_DELAY (16 * SECOND)
 #define BUSY_NS (2 * SECOND)
 #define QUIET_PERIOD (SECOND - SECOND / 10) /* a caller's "each second" may come a little early */
-#define START_SLACK SECOND /* start times are in hundredths, file times in ticks */
-
-/* Complaints that were already made. */
-enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4, SAID_BUDGET = 8 };
-
-struct watch {
-	uint64_t process_id;
-	pid_t pid, nspid;
-	int fd;   /* -1: no map yet */
-	int next; /* a file that has replaced this one, and is read after it; -1: none */
-	struct source {
-		uint64_t dev, inode;
-		uid_t owner;
-		bool copied;   /* the descriptor is of a copy, ... */
-		uint64_t from; /* ... which has the bytes from here on */
-	} of, of_next;
-	uint32_t question; /* id of the pending question to the opener; 0: none */
-	bool again;        /* ask once more after the answer */
-	bool from_start;   /* ask for all of the file: another one is at the path than the copy is of */
-	bool gone, full;
-	bool resting; /* not watched again since the restart */
-	unsigned int said;
-
-	/* The process when the watch began, to check a map that it leaves at its exit. */
-	uid_t uid;
-	int64_t start;
-	bool is_known;
-
-	/* While there is no map. */
-	uint64_t next_try, delay;
-
-	/* The map. */
-	uint64_t generation;
-	uint64_t offset; /* where the next line begins */
-	uint64_t known;  /* offset up to which it was delivered before a restart */
-	uint64_t total;  /* bytes read, all generations */
-	uint64_t looked, path_looked, grew; /* times */
-	off_t seen_size;
-	struct timespec seen_mtime;
-	bool more;       /* a limit was reached */
-	bool held;       /* the budget was used up */
-	bool skipping;   /* in a line that is too long */
-	uint8_t tail[TAIL];
-	size_t tail_n;
-};
-
-/* The owner of a process, while it was alive. */
-struct note {
-	pid_t pid, nspid;
-	uid_t uid;
-	int64_t start;
-	uint64_t time;
-};
-
-struct perf_maps {
-	struct note notes[PERF_MAPS_NOTES]; /* pid 0: none */
-	size_t next_note;
-	struct watch *items;
-	size_t n, cap;
-	struct idmap index; /* process_id to item */
-	struct opener *opener;
-	struct jit_budget *budget;
-	uint64_t left_out;
-	uint32_t questions;
-	uint64_t grew;      /* when a file grew last; 0: never */
-	uint64_t repeated;
-	int fd_max;         /* descriptors from this number on are for other uses */
-	struct buf complaint;
-	bool complaint_lent;
-	uint8_t bytes[TAIL + PERF_MAP_CHUNK];
-};
 
 struct perf_maps *perf_maps_new(struct opener *o, struct jit_budget *budget)
 {
@@ -132,163 +50,12 @@ void perf_maps_free(struct perf_maps *js)
 	free(js);
 }
 
-static void complain_of_map(struct perf_maps *js, struct watch *w, unsigned int what, const char *why)
-{
-	if (w->said & what)
-		return;
-	w->said |= what;
-	if (js->complaint_lent)
-		buf_clear(&js->complaint);
-	js->complaint_lent = false;
-	if (js->complaint.n > COMPLAINT_MAX) /* the caller may not ask for years */
-		return;
-	buf_printf(&js->complaint, "%sperf map of process %d: %s", js->complaint.n ? "; " : "", (int)w->pid, why);
-}
-
 const char *perf_maps_complaint(struct perf_maps *js)
 {
 	if (js->complaint_lent || js->complaint.n == 0)
 		return NULL;
 	js->complaint_lent = true;
 	return buf_cstr(&js->complaint);
-}
-
-/* --- the process ----------------------------------------------------------------------------- */
-
-static int64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
-}
-
-/* Reads a process's start as a file time, from field 22; field 2 may be anything but ends in ')'. */
-static bool read_start(pid_t pid, int64_t *start)
-{
-	struct buf text = { 0 };
-	bool ok = nsfile_proc(pid, "stat", &text);
-	const char *p = strrchr(buf_cstr(&text), ')');
-	long per_second = sysconf(_SC_CLK_TCK);
-	unsigned long long ticks;
-
-	for (int field = 2; ok && p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	ok = ok && p && per_second > 0 && sscanf(p, " %llu", &ticks) == 1;
-	if (ok)
-		*start = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME) +
-			 (int64_t)(ticks * (SECOND / (uint64_t)per_second));
-	buf_release(&text);
-	return ok;
-}
-
-/* --- finding the file ------------------------------------------------------------------------ */
-
-static void ask_for_map(struct perf_maps *js, struct watch *w, enum opener_want want)
-{
-	struct opener_question q = { .want = want, .id = js->questions + 1, .place = w->process_id, .pid = (uint32_t)w->pid,
-				     .nspid = (uint32_t)w->nspid };
-
-	if (w->question) {
-		w->again = true;
-		return;
-	}
-	if (w->fd >= 0 && w->of.copied && !w->from_start)
-		q.from = w->offset - w->tail_n;
-	if (opener_ask(js->opener, &q))
-		w->question = ++js->questions;
-}
-
-/*
- * Returns true if this process wrote the file, and not a later one with its pid. uid and start are the
- * process's; if it is gone, they are from the beginning of the watch.
- */
-static bool is_of_its_time(const struct watch *w, uid_t uid, int64_t start, const struct opener_answer *a)
-{
-	int64_t other;
-
-	return a->uid == uid && a->written >= start - (int64_t)START_SLACK &&
-	       (start != w->start || !read_start(w->pid, &other) || other <= start + (int64_t)START_SLACK || a->written < other);
-}
-
-/* Returns true if the map is from this process, not from another user or an earlier process with its pid. */
-static bool is_believable(struct perf_maps *js, struct watch *w, const struct opener_answer *a)
-{
-	int64_t start;
-	pid_t nspid;
-	uid_t uid;
-
-	if (a->want == OPENER_LEFT_MAP || !nsfile_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
-		return w->is_known && is_of_its_time(w, w->uid, w->start, a);
-	if (a->uid != uid)
-		complain_of_map(js, w, SAID_OWNER, "it belongs to another user and is ignored");
-	return a->uid == uid && a->written >= start - (int64_t)START_SLACK;
-}
-
-static bool is_same(const struct source *s, const struct opener_answer *a)
-{
-	return s->dev == a->dev && s->inode == a->inode;
-}
-
-static bool has_room(struct perf_maps *js, struct watch *w, int fd)
-{
-	if (fd >= js->fd_max)
-		complain_of_map(js, w, SAID_OPEN, "too many open files (ulimit -n)");
-	return fd < js->fd_max;
-}
-
-/* Returns true if the descriptor is kept. */
-static bool take_file(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
-{
-	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
-
-	if (w->fd >= 0 && is_same(&w->of, a)) {
-		if (!a->copied) /* it is open already */
-			return false;
-		close(w->fd);
-		w->fd = a->fd;
-		w->of = of;
-		w->seen_size = -1;
-		return true;
-	}
-	if ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd))
-		return false;
-	if (w->fd >= 0) {
-		if (a->from) { /* this copy begins at the old file's offset */
-			w->from_start = true;
-			ask_for_map(js, w, OPENER_PERF_MAP);
-			return false;
-		}
-		w->next = a->fd;
-		w->of_next = of;
-		return true;
-	}
-	w->fd = a->fd;
-	w->of = of;
-	w->path_looked = now;
-	w->seen_size = -1;
-	js->grew = now; /* so that it is read soon */
-	return true;
-}
-
-static void take_none(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
-{
-	if (a->said == OPENER_SILENT) {
-		complain_of_map(js, w, SAID_OPEN, "its file system does not answer");
-		w->gone = true;
-		return;
-	}
-	if (a->error == EMFILE || a->error == ENFILE)
-		complain_of_map(js, w, SAID_OPEN, "too many open files (ulimit -n)");
-	else if (a->error && a->error != ENOENT && a->error != ESRCH)
-		complain_of_map(js, w, SAID_OPEN, strerror(a->error));
-	if (a->error == ESRCH && !w->gone) {
-		w->gone = true;
-		if (w->fd < 0 && a->want == OPENER_PERF_MAP)
-			ask_for_map(js, w, OPENER_LEFT_MAP);
-	}
-	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
-	w->next_try = now + w->delay;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -310,8 +77,8 @@ static void new_generation(struct watch *w)
 
 static void advance_map(struct watch *w, const uint8_t *data, size_t n)
 {
-	size_t keep = n < TAIL ? n : TAIL;
-	size_t old = w->tail_n < TAIL - keep ? w->tail_n : TAIL - keep;
+	size_t keep = n < PERF_MAP_TAIL ? n : PERF_MAP_TAIL;
+	size_t old = w->tail_n < PERF_MAP_TAIL - keep ? w->tail_n : PERF_MAP_TAIL - keep;
 
 	memmove(w->tail, w->tail + w->tail_n - old, old);
 	memcpy(w->tail + old, data + n - keep, keep);
@@ -375,11 +142,12 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 	jit_budget_take(js->budget, w->of.owner, w->total - before);
 	w->held = w->more && left < limit;
 	if (w->held) {
-		complain_of_map(js, w, SAID_BUDGET, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
+		perf_maps_complain(js, w, SAID_BUDGET, "its user writes more than 2 MiB of names a second: "
+						       "the rest is read later, or left out");
 		w->more = false;
 	}
 	if (w->total >= PERF_MAP_PROCESS_MAX) {
-		complain_of_map(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
+		perf_maps_complain(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
 		w->full = true;
 		w->more = false;
 	}
@@ -391,7 +159,7 @@ static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 	if (w->next >= 0 || w->gone || w->question)
 		return;
 	w->path_looked = now;
-	ask_for_map(js, w, OPENER_PERF_MAP);
+	perf_maps_ask(js, w, OPENER_PERF_MAP);
 }
 
 static void take_next(struct watch *w)
@@ -437,7 +205,7 @@ static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint6
 static void try_open(struct perf_maps *js, struct watch *w, uint64_t now)
 {
 	if (!w->gone && !w->question && now >= w->next_try)
-		ask_for_map(js, w, OPENER_PERF_MAP);
+		perf_maps_ask(js, w, OPENER_PERF_MAP);
 }
 
 static void poll_one(struct perf_maps *js, struct watch *w, uint64_t now, perf_map_sink *chunk, void *arg)
@@ -496,7 +264,7 @@ void perf_maps_note(struct perf_maps *js, pid_t pid, uint64_t now)
 
 	if (pid <= 0 || (old && now - old->time < SECOND))
 		return;
-	if (!nsfile_status(pid, &n.uid, &n.nspid) || !read_start(pid, &n.start))
+	if (!nsfile_status(pid, &n.uid, &n.nspid) || !perf_maps_start(pid, &n.start))
 		return;
 	if (!old) {
 		old = &js->notes[js->next_note];
@@ -510,7 +278,7 @@ static void know_owner(struct perf_maps *js, struct watch *w, pid_t *nspid)
 {
 	const struct note *n;
 
-	w->is_known = nsfile_status(w->pid, &w->uid, nspid) && read_start(w->pid, &w->start);
+	w->is_known = nsfile_status(w->pid, &w->uid, nspid) && perf_maps_start(w->pid, &w->start);
 	n = w->is_known ? NULL : find_note(js, w->pid);
 	if (!n)
 		return;
@@ -568,12 +336,12 @@ void perf_maps_opened(struct perf_maps *js, const struct opener_answer *a, uint6
 		w->again = false;
 		if (a->fd >= 0) {
 			w->from_start = w->from_start && a->from; /* false: this answer is the whole file */
-			taken = take_file(js, w, a, now);
+			taken = perf_maps_take(js, w, a, now);
 		} else {
-			take_none(js, w, a, now);
+			perf_maps_take_none(js, w, a, now);
 		}
 		if (again && !w->question && !w->gone)
-			ask_for_map(js, w, OPENER_PERF_MAP);
+			perf_maps_ask(js, w, OPENER_PERF_MAP);
 	}
 	if (a->fd >= 0 && !taken)
 		close(a->fd);
@@ -585,9 +353,9 @@ static void look_last(struct perf_maps *js, struct watch *w)
 	if (w->full || w->resting || w->next >= 0)
 		return;
 	if (!w->gone)
-		ask_for_map(js, w, OPENER_PERF_MAP);
+		perf_maps_ask(js, w, OPENER_PERF_MAP);
 	else if (w->fd < 0)
-		ask_for_map(js, w, OPENER_LEFT_MAP);
+		perf_maps_ask(js, w, OPENER_LEFT_MAP);
 }
 
 void perf_maps_exited(struct perf_maps *js, uint64_t process_id)

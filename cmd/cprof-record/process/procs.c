@@ -5,16 +5,15 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-record/process/procs_exes.h"
 #include "common/base/array.h"
-#include "common/base/hash.h"
 #include "common/base/idmap.h"
 
 enum {
 	AUDIT_PERIOD = 1000000000, /* ns between two checks of some tasks: */
 	AUDIT_LEAST = 32,          /* this many, or a 64th of all */
 	AUDIT_SHARE = 64,
-	EXES_LEAST = 4096,         /* with fewer, files that no process maps are not searched for */
-	PRUNE_LEAST = 4096,        /* the same for mappings of one process that are gone */
+	PRUNE_LEAST = 4096, /* with fewer mappings of a process, those that are gone are not searched for */
 };
 
 void procs_init(struct procs *ps)
@@ -31,12 +30,6 @@ static void proc_free(struct proc *p)
 	free(p);
 }
 
-static void free_exe_text(struct exe *e)
-{
-	free(e->key);
-	free(e->read_id);
-}
-
 void procs_release(struct procs *ps)
 {
 	for (size_t i = 0; i < ps->n; i++)
@@ -50,17 +43,13 @@ void procs_release(struct procs *ps)
 	free(ps->tasks);
 	free(ps->dead_procs.items);
 	free(ps->dead_tasks.items);
-	for (size_t i = 0; i < ps->n_exes; i++)
-		free_exe_text(&ps->exes[i]);
-	free(ps->exes);
-	free(ps->free_exes);
+	procs_free_exes(ps);
 	for (size_t i = 0; i < ps->n_rereads; i++)
 		maps_release(&ps->rereads[i].maps);
 	free(ps->rereads);
 	maps_reader_release(&ps->scan.maps);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
-	idmap_release(&ps->exe_keys);
 	procs_init(ps);
 }
 
@@ -198,164 +187,6 @@ struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, stru
 	return t;
 }
 
-static bool exe_find(const struct procs *ps, uint64_t hash, const struct buf *key, uint32_t *at)
-{
-	return idmap_find(&ps->exe_keys, hash, at) && ps->exes[*at].key_n == key->n &&
-	       memcmp(ps->exes[*at].key, key->p, key->n) == 0;
-}
-
-/* Adds an entry and takes over the key's bytes. */
-static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *at)
-{
-	bool again = ps->n_free > 0;
-
-	*at = again ? ps->free_exes[ps->n_free - 1] : (uint32_t)ps->n_exes;
-	if (!grow_array(&ps->exes, &ps->cap_exes, *at, sizeof(*ps->exes)) || !idmap_set(&ps->exe_keys, hash, *at))
-		return false;
-	if (again)
-		ps->n_free--;
-	else
-		ps->n_exes++;
-	ps->exes[*at] = (struct exe){ .key = key->p, .key_n = key->n };
-	*key = (struct buf){ 0 };
-	return true;
-}
-
-static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
-{
-	struct exe *e = &ps->exes[at];
-
-	if (!proc_scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
-		return;
-	e->question = ps->questions;
-	e->asked = host_mono_ns();
-	ps->unidentified++;
-}
-
-static void end_question(struct procs *ps, struct exe *e)
-{
-	ps->unidentified -= e->question != 0;
-	e->question = 0;
-}
-
-void procs_identified(struct procs *ps, const struct opener_answer *a)
-{
-	struct exe *e = a->place < ps->n_exes ? &ps->exes[a->place] : NULL;
-	struct buf id = { 0 };
-
-	if (!e || !e->key || e->question != a->id)
-		return;
-	end_question(ps, e);
-	buf_bytes(&id, a->build_id.p, a->build_id.n);
-	if (id.failed || id.n == 0) {
-		buf_release(&id);
-		return;
-	}
-	e->build_id = buf_view(&id);
-	e->read_id = id.p; /* taken over */
-}
-
-bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now)
-{
-	const struct exe *e = m->file ? &ps->exes[m->file - 1] : NULL;
-
-	return e && e->question && now - e->asked < OPENER_PATIENCE;
-}
-
-bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now)
-{
-	if (ps->unidentified == 0)
-		return false;
-	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
-		if (procs_awaits(ps, m, now))
-			return true;
-	return false;
-}
-
-/* Returns the index of a mapping's file in exes, plus 1; 0 on failure. */
-static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
-{
-	struct buf key = { 0 };
-	uint64_t hash;
-	uint32_t at = 0;
-	bool good;
-
-	/* A build ID identifies a file. Without one, its device and inode must. */
-	buf_slice(&key, c->build_id);
-	if (c->build_id.n == 0) {
-		buf_varint(&key, c->major);
-		buf_varint(&key, c->minor);
-		buf_varint(&key, c->inode);
-		buf_varint(&key, c->generation);
-	}
-	buf_slice(&key, c->text);
-	hash = hash_bytes(key.p, key.n);
-	good = !key.failed;
-	if (good && !exe_find(ps, hash, &key, &at) && (good = exe_add(ps, hash, &key, &at))) {
-		struct exe *e = &ps->exes[at];
-
-		e->major = c->major;
-		e->minor = c->minor;
-		e->inode = c->inode;
-		e->generation = c->generation;
-		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
-		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
-		if (c->build_id.n == 0 && c->inode)
-			ask_identity(ps, at, pid, c);
-	}
-	buf_release(&key);
-	if (!good)
-		give_up(ps, NULL);
-	return good ? at + 1 : 0;
-}
-
-static void mark_exes(struct procs *ps, const struct maps *maps)
-{
-	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
-		if (m->file)
-			ps->exes[m->file - 1].used = true;
-}
-
-static void free_exe(struct procs *ps, uint32_t at)
-{
-	struct exe *e = &ps->exes[at];
-	uint64_t hash = hash_bytes(e->key, e->key_n);
-	uint32_t found;
-
-	if (!grow_array(&ps->free_exes, &ps->cap_free, ps->n_free, sizeof(*ps->free_exes)))
-		return;
-	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
-		idmap_remove(&ps->exe_keys, hash);
-	if (ps->exe_gone)
-		ps->exe_gone(ps->exe_gone_arg, e);
-	end_question(ps, e);
-	free_exe_text(e);
-	*e = (struct exe){ 0 };
-	ps->free_exes[ps->n_free++] = at;
-}
-
-/*
- * Removes files that no process maps: files come and go with builds, containers and JIT compilers. Searches
- * again once there are twice as many files as were in use at the last search.
- */
-static void clear_exes(struct procs *ps)
-{
-	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
-		return;
-	for (size_t i = 0; i < ps->n; i++)
-		mark_exes(ps, &ps->items[i]->maps);
-	for (size_t i = 0; i < ps->n_rereads; i++)
-		mark_exes(ps, &ps->rereads[i].maps);
-	for (uint32_t i = 0; i < ps->n_exes; i++) {
-		if (ps->exes[i].key && !ps->exes[i].used)
-			free_exe(ps, i);
-		ps->exes[i].used = false;
-	}
-	ps->clear_at = 2 * (ps->n_exes - ps->n_free);
-	if (ps->clear_at < EXES_LEAST)
-		ps->clear_at = EXES_LEAST;
-}
-
 static void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
 
 /* Where a scan of /proc puts its findings. */
@@ -417,7 +248,7 @@ static void procs_map(struct procs *ps, struct proc *p, const struct change *c, 
 	if (c->length == 0 || m.end < m.start)
 		return;
 	if (c->text.n && !slice_is(c->text, "//anon"))
-		m.file = exe_of(ps, p->pid, c);
+		m.file = procs_exe_of(ps, p->pid, c);
 	else
 		m.offset = 0;
 	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
@@ -704,5 +535,5 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 		}
 	}
 	audit_tasks(ps, before);
-	clear_exes(ps);
+	procs_clear_exes(ps);
 }

@@ -1,0 +1,177 @@
+#include "cmd/cprof-record/process/procs_exes.h"
+
+#include <stdlib.h>
+
+#include "common/base/array.h"
+#include "common/base/hash.h"
+#include "common/base/idmap.h"
+
+enum { EXES_LEAST = 4096 /* with fewer, files that no process maps are not searched for */ };
+
+static void free_exe_text(struct exe *e)
+{
+	free(e->key);
+	free(e->read_id);
+}
+
+static bool exe_find(const struct procs *ps, uint64_t hash, const struct buf *key, uint32_t *at)
+{
+	return idmap_find(&ps->exe_keys, hash, at) && ps->exes[*at].key_n == key->n &&
+	       memcmp(ps->exes[*at].key, key->p, key->n) == 0;
+}
+
+/* Adds an entry and takes over the key's bytes. */
+static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *at)
+{
+	bool again = ps->n_free > 0;
+
+	*at = again ? ps->free_exes[ps->n_free - 1] : (uint32_t)ps->n_exes;
+	if (!grow_array(&ps->exes, &ps->cap_exes, *at, sizeof(*ps->exes)) ||
+	    !idmap_set(&ps->exe_keys, hash, *at))
+		return false;
+	if (again)
+		ps->n_free--;
+	else
+		ps->n_exes++;
+	ps->exes[*at] = (struct exe){ .key = key->p, .key_n = key->n };
+	*key = (struct buf){ 0 };
+	return true;
+}
+
+static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
+{
+	struct exe *e = &ps->exes[at];
+
+	if (!proc_scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
+		return;
+	e->question = ps->questions;
+	e->asked = host_mono_ns();
+	ps->unidentified++;
+}
+
+static void end_question(struct procs *ps, struct exe *e)
+{
+	ps->unidentified -= e->question != 0;
+	e->question = 0;
+}
+
+void procs_identified(struct procs *ps, const struct opener_answer *a)
+{
+	struct exe *e = a->place < ps->n_exes ? &ps->exes[a->place] : NULL;
+	struct buf id = { 0 };
+
+	if (!e || !e->key || e->question != a->id)
+		return;
+	end_question(ps, e);
+	buf_bytes(&id, a->build_id.p, a->build_id.n);
+	if (id.failed || id.n == 0) {
+		buf_release(&id);
+		return;
+	}
+	e->build_id = buf_view(&id);
+	e->read_id = id.p; /* taken over */
+}
+
+bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now)
+{
+	const struct exe *e = m->file ? &ps->exes[m->file - 1] : NULL;
+
+	return e && e->question && now - e->asked < OPENER_PATIENCE;
+}
+
+bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now)
+{
+	if (ps->unidentified == 0)
+		return false;
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+		if (procs_awaits(ps, m, now))
+			return true;
+	return false;
+}
+
+uint32_t procs_exe_of(struct procs *ps, uint32_t pid, const struct change *c)
+{
+	struct buf key = { 0 };
+	uint64_t hash;
+	uint32_t at = 0;
+	bool good;
+
+	/* A build ID identifies a file. Without one, its device and inode must. */
+	buf_slice(&key, c->build_id);
+	if (c->build_id.n == 0) {
+		buf_varint(&key, c->major);
+		buf_varint(&key, c->minor);
+		buf_varint(&key, c->inode);
+		buf_varint(&key, c->generation);
+	}
+	buf_slice(&key, c->text);
+	hash = hash_bytes(key.p, key.n);
+	good = !key.failed;
+	if (good && !exe_find(ps, hash, &key, &at) && (good = exe_add(ps, hash, &key, &at))) {
+		struct exe *e = &ps->exes[at];
+
+		e->major = c->major;
+		e->minor = c->minor;
+		e->inode = c->inode;
+		e->generation = c->generation;
+		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
+		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
+		if (c->build_id.n == 0 && c->inode)
+			ask_identity(ps, at, pid, c);
+	}
+	buf_release(&key);
+	ps->failed |= !good;
+	return good ? at + 1 : 0;
+}
+
+static void mark_exes(struct procs *ps, const struct maps *maps)
+{
+	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
+		if (m->file)
+			ps->exes[m->file - 1].used = true;
+}
+
+static void free_exe(struct procs *ps, uint32_t at)
+{
+	struct exe *e = &ps->exes[at];
+	uint64_t hash = hash_bytes(e->key, e->key_n);
+	uint32_t found;
+
+	if (!grow_array(&ps->free_exes, &ps->cap_free, ps->n_free, sizeof(*ps->free_exes)))
+		return;
+	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
+		idmap_remove(&ps->exe_keys, hash);
+	if (ps->exe_gone)
+		ps->exe_gone(ps->exe_gone_arg, e);
+	end_question(ps, e);
+	free_exe_text(e);
+	*e = (struct exe){ 0 };
+	ps->free_exes[ps->n_free++] = at;
+}
+
+void procs_clear_exes(struct procs *ps)
+{
+	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
+		return;
+	for (size_t i = 0; i < ps->n; i++)
+		mark_exes(ps, &ps->items[i]->maps);
+	for (size_t i = 0; i < ps->n_rereads; i++)
+		mark_exes(ps, &ps->rereads[i].maps);
+	for (uint32_t i = 0; i < ps->n_exes; i++) {
+		if (ps->exes[i].key && !ps->exes[i].used)
+			free_exe(ps, i);
+		ps->exes[i].used = false;
+	}
+	ps->clear_at = 2 * (ps->n_exes - ps->n_free);
+	if (ps->clear_at < EXES_LEAST)
+		ps->clear_at = EXES_LEAST;
+}
+
+void procs_free_exes(struct procs *ps)
+{
+	for (size_t i = 0; i < ps->n_exes; i++)
+		free_exe_text(&ps->exes[i]);
+	free(ps->exes);
+	free(ps->free_exes);
+	idmap_release(&ps->exe_keys);
+}
