@@ -84,80 +84,51 @@ static const char *begin_segment(struct capture *c)
 	return good ? NULL : capture_no_memory;
 }
 
+/* A record type and its member of struct record, for which the function is named. */
+#define APPLY(TYPE, member)  \
+	case RECORD_##TYPE:  \
+		return member##_apply(c, &r->member)
+
 /* Not inlined, so that the fast path for NODE and FRAME, the most frequent records, stays small. */
 static __attribute__((noinline)) const char *apply_other(struct capture *c, const struct record *r)
 {
 	switch (r->type) {
 	case RECORD_SEGMENT:
 		return begin_segment(c);
-	case RECORD_META:
-		return meta_apply(c, &r->meta);
-	case RECORD_EVENT:
-		return event_apply(c, &r->event);
-	case RECORD_PROCESS:
-		return process_apply(c, &r->process);
-	case RECORD_THREAD:
-		return thread_apply(c, &r->thread);
-	case RECORD_COMM:
-		return comm_apply(c, &r->comm);
-	case RECORD_FILE:
-		return file_apply(c, &r->file);
-	case RECORD_MAPPING:
-		return mapping_apply(c, &r->mapping);
-	case RECORD_UNMAP:
-		return unmap_apply(c, &r->unmap);
-	case RECORD_SAMPLE:
-		return sample_apply(c, &r->sample);
-	case RECORD_KSYM:
-		return ksym_apply(c, &r->ksym);
-	case RECORD_IMAGE:
-		return image_apply(c, &r->image);
-	case RECORD_JITMAP:
-		return jitmap_apply(c, &r->jitmap);
-	case RECORD_JITCODE:
-		return jitcode_apply(c, &r->jitcode);
-	case RECORD_CGROUP:
-		return cgroup_apply(c, &r->cgroup);
-	case RECORD_MEMBER:
-		return member_apply(c, &r->member);
-	case RECORD_USER:
-		return user_apply(c, &r->user);
-	case RECORD_OWNER:
-		return owner_apply(c, &r->owner);
-	case RECORD_LEDGER:
-		return ledger_apply(c, &r->ledger);
-	case RECORD_TALLY:
-		return tally_apply(c, &r->tally);
-	case RECORD_RAN:
-		return ran_apply(c, &r->ran);
-	case RECORD_LOCK:
-		return lock_apply(c, &r->lock);
-	case RECORD_WOKEN:
-		return woken_apply(c, &r->woken);
-	case RECORD_PARALLEL:
-		return parallel_apply(c, &r->parallel);
-	case RECORD_OUTSIDE:
-		return outside_apply(c, &r->outside);
-	case RECORD_LEFT_OUT:
-		return left_out_apply(c, &r->left_out);
-	case RECORD_COST:
-		return cost_apply(c, &r->cost);
-	case RECORD_END:
-		return end_apply(c, &r->end);
-	case RECORD_DAMAGE:
-		return damage_apply(c, &r->damage);
-	case RECORD_STRING:
-		return string_apply(c, &r->string);
-	case RECORD_SYMBOL:
-		return symbol_apply(c, &r->symbol);
-	case RECORD_SCRIPT:
-		return script_apply(c, &r->script);
-	case RECORD_FUNCTION:
-		return function_apply(c, &r->function);
-	case RECORD_LANG_FRAME:
-		return lang_frame_apply(c, &r->lang_frame);
-	case RECORD_LANG_LINE:
-		return lang_line_apply(c, &r->lang_line);
+	APPLY(META, meta);
+	APPLY(EVENT, event);
+	APPLY(PROCESS, process);
+	APPLY(THREAD, thread);
+	APPLY(COMM, comm);
+	APPLY(FILE, file);
+	APPLY(MAPPING, mapping);
+	APPLY(UNMAP, unmap);
+	APPLY(SAMPLE, sample);
+	APPLY(KSYM, ksym);
+	APPLY(IMAGE, image);
+	APPLY(JITMAP, jitmap);
+	APPLY(JITCODE, jitcode);
+	APPLY(CGROUP, cgroup);
+	APPLY(MEMBER, member);
+	APPLY(USER, user);
+	APPLY(OWNER, owner);
+	APPLY(LEDGER, ledger);
+	APPLY(TALLY, tally);
+	APPLY(RAN, ran);
+	APPLY(LOCK, lock);
+	APPLY(WOKEN, woken);
+	APPLY(PARALLEL, parallel);
+	APPLY(OUTSIDE, outside);
+	APPLY(LEFT_OUT, left_out);
+	APPLY(COST, cost);
+	APPLY(END, end);
+	APPLY(DAMAGE, damage);
+	APPLY(STRING, string);
+	APPLY(SYMBOL, symbol);
+	APPLY(SCRIPT, script);
+	APPLY(FUNCTION, function);
+	APPLY(LANG_FRAME, lang_frame);
+	APPLY(LANG_LINE, lang_line);
 	default: /* EXIT, SOURCE, SCRIPT_SOURCE, FLUSH and unknown records change no state */
 		return NULL;
 	}
