@@ -20,17 +20,73 @@ fail() { count=$((count + 1)) diag_to=2; failed=$((failed + 1)); printf 'not ok 
 skip() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"; }
 skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
 
+# beginning: of a long text, the beginning
+beginning() { printf '%s\n' "$1" | head -n 40 | cut -c 1-400; }
+# diag_files ARGUMENT...: the beginnings of the test's own files among the arguments of a command that failed
+diag_files() {
+	for f; do
+		case $f in "$tmp"/*) ;; *) continue ;; esac
+		if [ -s "$f" ] && [ -f "$f" ]; then
+			diag "$f:"
+			diag "$(LC_ALL=C tr -cd '\11\12\40-\176' <"$f" | head -n 10 | cut -c 1-200)"
+		elif [ -e "$f" ]; then
+			diag "$f: $(stat -c '%F, %s bytes' "$f")"
+		else
+			diag "$f: is not there"
+		fi
+	done
+}
+
 # ok DESCRIPTION COMMAND...: the command succeeds
-ok() { d=$1; shift; "$@" >"$tmp/.out" 2>&1; st=$?; if [ $st = 0 ]; then pass "$d"; else fail "$d"; diag "$* gave $st:"; diag "$(head -20 "$tmp/.out")"; fi; }
+ok() {
+	d=$1
+	shift
+	"$@" >"$tmp/.out" 2>&1
+	st=$?
+	if [ $st = 0 ]; then pass "$d"; else
+		fail "$d"
+		diag "$* gave $st:"
+		diag "$(head -20 "$tmp/.out")"
+		diag_files "$@"
+	fi
+}
 # is DESCRIPTION GOT WANT
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diag "got:  $2"; diag "want: $3"; fi; }
 # like DESCRIPTION TEXT REGEX (extended)
-like() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then pass "$1"; else fail "$1"; diag "got: $2"; diag "want a match of: $3"; fi; }
-unlike() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then fail "$1"; diag "got: $2"; diag "want no match of: $3"; else pass "$1"; fi; }
+like() {
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then pass "$1"; else
+		fail "$1"
+		diag "got: $(beginning "$2")"
+		diag "want a match of: $3"
+	fi
+}
+unlike() {
+	if ! printf '%s\n' "$2" | grep -Eq -- "$3"; then pass "$1"; else
+		fail "$1"
+		diag "got: $(printf '%s\n' "$2" | grep -E -- "$3" | head -n 5 | cut -c 1-400)"
+		diag "want no match of: $3"
+	fi
+}
 # status DESCRIPTION WANT COMMAND...; stdout and stderr are kept in $tmp/out and $tmp/err
-status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
+status() {
+	d=$1 w=$2
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err"
+	status_got=$?
+	is "$d" "$status_got" "$w"
+	if [ "$status_got" != "$w" ]; then
+		diag "by: $*"
+		diag_files "$tmp/err" "$tmp/out"
+	fi
+}
 # same DESCRIPTION FILE FILE
-same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
+same() {
+	if cmp -s "$2" "$3"; then pass "$1"; else
+		fail "$1"
+		diag "< $2, > $3:"
+		diag "$(diff "$2" "$3" 2>&1 | head -20 | cut -c 1-400)"
+	fi
+}
 
 # may_record_all: skips if nobody may sample the system: without the recorder, root, or its capabilities
 may_record_all() {

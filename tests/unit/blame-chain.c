@@ -56,12 +56,12 @@ static void check_known(void)
 	chain_sort(&c);
 	chain_explain(&c, 7, &a, 0, 100);
 	chain_settle(&c);
-	check(sum_of(&c, CHAIN_BY, WOKEN_BY_TIMER) == 30, "asleep until its timer");
-	check(sum_of(&c, CHAIN_QUEUE, 20 + B) == 10, "queued");
-	check(sum_of(&c, CHAIN_SHORT, 3) == 20, "short waits keep their time");
+	check_is(sum_of(&c, CHAIN_BY, WOKEN_BY_TIMER), 30, "asleep until its timer");
+	check_is(sum_of(&c, CHAIN_QUEUE, 20 + B), 10, "queued");
+	check_is(sum_of(&c, CHAIN_SHORT, 3), 20, "short waits keep their time");
 	check(sum_of(&c, CHAIN_PART, 1) == 10 && sum_of(&c, CHAIN_PART, 2) == 30, "samples share the rest");
 	check(sum_of(&c, CHAIN_RAN, B) == 0 && sum_of(&c, CHAIN_PART, 4) == 0, "and no others");
-	check(sum_of_all(&c) == 100, "all of it");
+	check_is(sum_of_all(&c), 100, "all of it");
 	check(c.links[0].kind == CHAIN_ROOT && c.links[0].what == 7, "below its place");
 	chain_release(&c);
 }
@@ -78,7 +78,7 @@ static void check_window(void)
 	chain_sort(&c);
 	chain_explain(&c, 7, &a, 40, 55);
 	chain_settle(&c);
-	check(sum_of(&c, CHAIN_NOT_RECORDED, UINT32_MAX) == 10, "a waker of which nothing is known");
+	check_is(sum_of(&c, CHAIN_NOT_RECORDED, UINT32_MAX), 10, "a waker of which nothing is known");
 	check(sum_of(&c, CHAIN_QUEUE, 20 + B) == 5 && sum_of_all(&c) == 15, "a part of a wait");
 	chain_release(&c);
 	chain_init(&c);

@@ -99,7 +99,7 @@ static void remapping(void)
 	say("unmap time=40 process=1 start=0x1000 length=0x800\n" SAMPLE(41));
 	check(capture_epoch(&c, 1) == 40 && capture_place(&c, 1, 40)->map_end == 0, "unmapped: there is nothing");
 	say("unmap time=50 process=1 start=0x1000 length=0x800\n");
-	check(capture_epoch(&c, 1) == 40, "to unmap nothing is no change");
+	check_is(capture_epoch(&c, 1), 40, "to unmap nothing is no change");
 	say(MAP(60, 1, 1) SAMPLE(61));
 	check(place_is(1, capture_epoch(&c, 1), 1, 0x510), "mapped where nothing was: in force at once");
 }
@@ -143,9 +143,9 @@ static void jit(void)
 	say(JITMAP(6, 0, "0x900 0x711 c") SAMPLE(6));
 	check(c.n_places == 4 && capture_place(&c, 1, 6)->from == 6, "though it be anonymous, and the line the last");
 	say(JITMAP(7, 1, "") SAMPLE(7));
-	check(c.n_places == 5, "in a new map nothing of the old one holds");
+	check_is(c.n_places, 5, "in a new map nothing of the old one holds");
 	say(JITMAP(8, 1, "") SAMPLE(8));
-	check(c.n_places == 5, "which is so once");
+	check_is(c.n_places, 5, "which is so once");
 	say(MAP(9, 1, 1) SAMPLE(10) JITMAP(11, 1, "1000 100 a\\n") SAMPLE(12));
 	check(capture_epoch(&c, 1) == 11 && c.n_places == 6, "code from a file is no compiler's");
 }
@@ -205,7 +205,7 @@ static void moving_places(void)
 			 10 + i, i, 10 + i);
 		refused += say(text) != 0;
 	}
-	check(refused == 0, "which other processes do not feel");
+	check_is(refused, 0, "which other processes do not feel");
 }
 
 static void names(void)
@@ -304,11 +304,12 @@ static void totals(void)
 	    "cost time=6 what=user-ns count=4\ncost time=6 what=rss-bytes count=8\n"
 	    "cost time=6 what=tables count=2\ncost time=6 what=table-bytes count=60\n");
 	t = capture_totals(&c);
-	check(t.outcomes[OUTCOME_EMITTED] == 17, "the ledger: the last count of each CPU, summed over segments");
+	check_is(t.outcomes[OUTCOME_EMITTED], 17,
+		 "the ledger: the last count of each CPU, summed over segments");
 	check(t.costs[COST_USER_NS] == 8 && t.costs[COST_RSS_BYTES] == 9, "costs add up, peak memory does not");
 	check(t.costs[COST_TABLES] == 5 && t.costs[COST_TABLE_BYTES] == 70, "  and so it is with unwind tables");
 	check(t.segments == 2 && t.ended == 1 && t.samples == 2, "segments, and which of them ended");
-	check(t.seconds_ns == 100, "a sample at time zero begins the time like any other");
+	check_is(t.seconds_ns, 100, "a sample at time zero begins the time like any other");
 }
 
 static void refusals(void)

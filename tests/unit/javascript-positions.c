@@ -76,7 +76,7 @@ static void check_version(uint32_t version)
 	check(javascript_levels(&c, 9, l) == 3 && is_level(l, 3, 20) && is_level(l + 1, 7, 40) &&
 		      is_level(l + 2, JAVASCRIPT_OWN, 115),
 	      "two inlined functions, innermost first");
-	check(javascript_levels(&c, 208, l) == 3, "  up to the last entry");
+	check_is(javascript_levels(&c, 208, l), 3, "  up to the last entry");
 	check(javascript_levels(&c, 1u << 20, l) == 1 && is_level(l, JAVASCRIPT_OWN, 120),
 	      "  which has no end");
 	c.inlinings.n = 16;

@@ -253,9 +253,9 @@ static void check_missing(void)
 			good += optional || strncmp(why, "libjvm describes no ", 20) == 0;
 	}
 	check(needed > 40, "most members are needed");
-	check(good == MADE_JAVA_FIELDS, "a layout without one of them is refused, with a sentence");
+	check_is(good, MADE_JAVA_FIELDS, "a layout without one of them is refused, with a sentence");
 	read_changed(12, true, 0, why);
-	check(strcmp(why, "libjvm describes no nmethod._compile_id") == 0, "... that names the member");
+	check_text(why, "libjvm describes no nmethod._compile_id", "... that names the member");
 }
 
 static void check_absurd(void)
@@ -296,13 +296,13 @@ static void check_tables(void)
 
 	check(read_with(8 * JAVA_STRUCTS, 0, 8, why) == JAVA_LATER,
 	      "a libjvm that is not loaded yet is read later");
-	check(read_with(8 * JAVA_TYPES_STRIDE, 0, 8, why) == JAVA_LATER, "... also without a stride");
-	check(read_with(8 * JAVA_STRUCTS_STRIDE, 12, 8, why) == JAVA_REFUSED, "an odd stride is refused");
+	check_is(read_with(8 * JAVA_TYPES_STRIDE, 0, 8, why), JAVA_LATER, "... also without a stride");
+	check_is(read_with(8 * JAVA_STRUCTS_STRIDE, 12, 8, why), JAVA_REFUSED, "an odd stride is refused");
 	check(read_with(8 * JAVA_STRUCTS_STRIDE, 8, 8, why) == JAVA_REFUSED,
 	      "... and one less than its members");
-	check(read_with(8 * JAVA_STRUCTS_STRIDE, 1 << 20, 8, why) == JAVA_REFUSED, "... and a huge one");
-	check(read_with(8 * JAVA_STRUCTS_FIELD, 41, 8, why) == JAVA_REFUSED, "... and a member beyond it");
-	check(read_with(8 * JAVA_STRUCTS, 8, 8, why) == JAVA_UNREADABLE, "a table elsewhere is unreadable");
+	check_is(read_with(8 * JAVA_STRUCTS_STRIDE, 1 << 20, 8, why), JAVA_REFUSED, "... and a huge one");
+	check_is(read_with(8 * JAVA_STRUCTS_FIELD, 41, 8, why), JAVA_REFUSED, "... and a member beyond it");
+	check_is(read_with(8 * JAVA_STRUCTS, 8, 8, why), JAVA_UNREADABLE, "a table elsewhere is unreadable");
 	check(read_with(8 * JAVA_TYPES, UINT64_MAX - 4, 8, why) == JAVA_UNREADABLE,
 	      "... also at the end of memory");
 	check(read_with(MADE_JAVA_ENTRIES, 8, 8, why) == JAVA_REFUSED,
@@ -313,10 +313,10 @@ static void check_tables(void)
 	      "Java 7 is refused");
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	memset(j.bytes + MADE_JAVA_TEXTS, 'x', MADE_JAVA_BYTES - MADE_JAVA_TEXTS);
-	check(read_made(&b, why) == JAVA_REFUSED, "texts without an end are names of no member");
+	check_is(read_made(&b, why), JAVA_REFUSED, "texts without an end are names of no member");
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	j.most = MADE_JAVA_TEXTS + 100;
-	check(read_made(&b, why) == JAVA_REFUSED, "... and those that end in an unreadable page");
+	check_is(read_made(&b, why), JAVA_REFUSED, "... and those that end in an unreadable page");
 }
 
 /* All of its memory is one table without an end, each name in a page of its own. */
@@ -353,7 +353,7 @@ static void check_endless(void)
 		      JAVA_REFUSED,
 	      "a table without an end is refused");
 	check(read_bytes < 16 << 20 && reads < 2000, "... after a bounded number of reads");
-	check(strcmp(why, "a table of libjvm has no end") == 0, "... with a sentence");
+	check_text(why, "a table of libjvm has no end", "... with a sentence");
 }
 
 static enum java_found process_with(size_t at, uint64_t value, size_t n)
@@ -378,25 +378,25 @@ static void check_process(void)
 		      p.heaps[1].map == MADE_JAVA_AT + MADE_JAVA_MAPS + 256 &&
 		      p.interpreter_end - p.interpreter == 128,
 	      "... with its heaps and its interpreter");
-	check(process_with(array, 0, 4) == JAVA_LATER, "without heaps it is read later");
+	check_is(process_with(array, 0, 4), JAVA_LATER, "without heaps it is read later");
 	check(process_with(MADE_JAVA_STATICS + 8 * JAVA_STATIC_HEAPS, 0, 8) == JAVA_LATER,
 	      "... and without the array");
-	check(process_with(heap + 16, 0, 8) == JAVA_LATER, "... and without a heap's end");
-	check(process_with(queue + 8, 0, 8) == JAVA_LATER, "... and without the interpreter's code");
-	check(process_with(array, 5, 4) == JAVA_REFUSED, "5 heaps are refused");
-	check(process_with(array, UINT32_MAX, 4) == JAVA_REFUSED, "... and billions");
+	check_is(process_with(heap + 16, 0, 8), JAVA_LATER, "... and without a heap's end");
+	check_is(process_with(queue + 8, 0, 8), JAVA_LATER, "... and without the interpreter's code");
+	check_is(process_with(array, 5, 4), JAVA_REFUSED, "5 heaps are refused");
+	check_is(process_with(array, UINT32_MAX, 4), JAVA_REFUSED, "... and billions");
 	check(process_with(heap + 16, MADE_JAVA_AT, 8) == JAVA_REFUSED,
 	      "a heap that ends before it begins is refused");
 	check(process_with(heap + 16, UINT64_MAX, 8) == JAVA_REFUSED,
 	      "... and one in the kernel's addresses");
-	check(process_with(heap + 8, 64, 8) == JAVA_REFUSED, "... and one at 64");
-	check(process_with(heap + 136, UINT64_MAX - 8, 8) == JAVA_REFUSED, "... and its segment map there");
-	check(process_with(heap + 256, 3, 4) == JAVA_REFUSED, "segments of 8 bytes are refused");
-	check(process_with(heap + 256, 17, 4) == JAVA_REFUSED, "... and of 128 KiB");
-	check(process_with(heap + 256, 8, 4) == JAVA_REFUSED, "... and of two sizes");
+	check_is(process_with(heap + 8, 64, 8), JAVA_REFUSED, "... and one at 64");
+	check_is(process_with(heap + 136, UINT64_MAX - 8, 8), JAVA_REFUSED, "... and its segment map there");
+	check_is(process_with(heap + 256, 3, 4), JAVA_REFUSED, "segments of 8 bytes are refused");
+	check_is(process_with(heap + 256, 17, 4), JAVA_REFUSED, "... and of 128 KiB");
+	check_is(process_with(heap + 256, 8, 4), JAVA_REFUSED, "... and of two sizes");
 	check(process_with(queue + 8, MADE_JAVA_AT, 8) == JAVA_REFUSED,
 	      "an interpreter outside of the heaps is refused");
-	check(process_with(queue + 20, UINT32_MAX, 4) == JAVA_REFUSED, "... and one of 4 GiB");
+	check_is(process_with(queue + 20, UINT32_MAX, 4), JAVA_REFUSED, "... and one of 4 GiB");
 }
 
 static size_t blobs_with(size_t at, uint64_t value, size_t n, struct java_process *p, struct java_blob *blobs)
@@ -425,10 +425,10 @@ static void check_blobs(void)
 	      "blobs have names and ranges");
 	check(p.barrier == b[3].start && p.barrier_end == b[3].end && p.barrier,
 	      "the return barrier is found");
-	check(blobs_with(heap, 0, 8, &p, b) == 0, "a block without a length ends the heap");
-	check(blobs_with(heap, UINT32_MAX, 8, &p, b) == 0, "... and one longer than the heap");
-	check(blobs_with(heap + 16 + 96, 8, 8, &p, b) == 3, "a blob with an unreadable name is left out");
-	check(blobs_with(MADE_JAVA_TEXTS, 0, 0, &p, b) == 4, "the heap is whole again");
+	check_is(blobs_with(heap, 0, 8, &p, b), 0, "a block without a length ends the heap");
+	check_is(blobs_with(heap, UINT32_MAX, 8, &p, b), 0, "... and one longer than the heap");
+	check_is(blobs_with(heap + 16 + 96, 8, 8, &p, b), 3, "a blob with an unreadable name is left out");
+	check_is(blobs_with(MADE_JAVA_TEXTS, 0, 0, &p, b), 4, "the heap is whole again");
 	made_java_fill(&j, made_java_fields, MADE_JAVA_FIELDS);
 	check(blobs_with(heap + 16 + 96, MADE_JAVA_AT + MADE_JAVA_MAPS + 1, 8, &p, b) == 4 &&
 		      strspn(b[0].name, "?") == strlen(b[0].name),
@@ -499,7 +499,7 @@ static void check_names(void)
 	check(slice_is(buf_view(&out), "Main.java"), "... or none");
 	buf_clear(&out);
 	java_source_path(&out, slice_of("a/B"), slice_of(""));
-	check(out.n == 0, "a class without a source has no path");
+	check_is(out.n, 0, "a class without a source has no path");
 	buf_release(&out);
 }
 
@@ -511,7 +511,7 @@ static void check_lines(uint32_t version, struct slice table, const uint32_t *wa
 
 	for (uint32_t bci = 0; bci < n; bci++)
 		wrong += (java_line(version, table, bci, &line) ? line : 0) != want[bci];
-	check(wrong == 0, text);
+	check_is(wrong, 0, text);
 }
 
 static void check_tables_of_lines(void)
@@ -533,7 +533,7 @@ static void check_tables_of_lines(void)
 	check_lines(17, (struct slice){ old, 0 }, none, 6, "an empty table has no lines");
 	for (size_t n = 0; n < sizeof(old); n++)
 		found += java_line(17, (struct slice){ old, n }, 4, &line);
-	check(found == 0, "a table that was cut has no lines");
+	check_is(found, 0, "a table that was cut has no lines");
 }
 
 static int check_made(void)

@@ -130,7 +130,7 @@ static int check_broken(const char *path)
 
 	if (!f || !bytes || pread(fd, bytes, n, 0) != (ssize_t)n)
 		return 1;
-	check(identify_bytes(bytes, n) == 2, "the whole file is usable");
+	check_is(identify_bytes(bytes, n), 2, "the whole file is usable");
 	check_symbol(f, bytes, n, "PL_thr_key", 1, 2);
 	check_symbol(f, bytes, n, "PL_curcop", 1, 2);
 	check_symbol(f, bytes, n, "PL_curstackinfo", 1, 2);

@@ -283,7 +283,7 @@ static int check_broken(const char *path)
 
 	if (!f || !bytes || pread(fd, bytes, n, 0) != (ssize_t)n)
 		return 1;
-	check(identify_bytes(bytes, n) == 2, "the whole file is usable");
+	check_is(identify_bytes(bytes, n), 2, "the whole file is usable");
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
 		check_symbol(f, bytes, n, symbols[i]);
 	check_cuts(bytes, n);

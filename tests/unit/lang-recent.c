@@ -45,6 +45,6 @@ int main(void)
 	check(finds(OBJECT, PID, KIND), "numbers do not run into each other");
 	recents.walk = ~0u;
 	begin(0, GENERATION);
-	check(recents.walk == 1, "the count of walks goes on at 1");
+	check_is(recents.walk, 1, "the count of walks goes on at 1");
 	return checks_done();
 }

@@ -126,7 +126,7 @@ static int check_broken(const char *path)
 
 	if (!bytes || n == 0 || pread(fd, bytes, n, 0) != (ssize_t)n)
 		return 1;
-	check(identify_bytes(bytes, n) == 2, "the whole file is usable");
+	check_is(identify_bytes(bytes, n), 2, "the whole file is usable");
 	for (int i = 0; i < COPIES; i++) {
 		size_t at = random_below(i % 2 ? n : n < 4096 ? n : 4096);
 		uint8_t old = bytes[at];

@@ -83,8 +83,8 @@ static void check_overlaps(void)
 		whole += want == seconds && seconds;
 		some_of_it += want && want < seconds;
 	}
-	check(wrong == 0, "as much of a stretch lies inside as counting its seconds gives");
-	check(late == 0, "and the last of it ends where they end");
+	check_is(wrong, 0, "as much of a stretch lies inside as counting its seconds gives");
+	check_is(late, 0, "and the last of it ends where they end");
 	check(none > TRIES / 10 && whole > TRIES / 10 && some_of_it > TRIES / 10, "none of it, all of it and a part of it happen");
 }
 
@@ -103,7 +103,7 @@ static void check_extremes(void)
 		make_offset(&to);
 		more += time_arg_overlap(&from, &to, after, clock, n, &before) > n;
 	}
-	check(more == 0, "never more than there is");
+	check_is(more, 0, "never more than there is");
 }
 
 /* Spans after the first sample, spans before now, and texts that are neither. NOT: not a time. */
@@ -162,8 +162,8 @@ int main(void)
 		wanted += told;
 		unwanted += !told;
 	}
-	check(missed == 0, "no stretch is passed over that holds what is asked for");
-	check(more == 0, "none is taken that does not, where both times are of one kind, or one is alone");
+	check_is(missed, 0, "no stretch is passed over that holds what is asked for");
+	check_is(more, 0, "none is taken that does not, where both times are of one kind, or one is alone");
 	check(wanted > TRIES / 10 && unwanted > TRIES / 10, "both happen");
 	check_overlaps();
 	check_extremes();

@@ -98,7 +98,7 @@ static void check_chance(void)
 					     (found.tid == STRANGER && f.op & PRIVATE)
 				   : found.kind != LOCK_FUTEX || found.address != 4096;
 	}
-	check(wrong == 0, "words by chance: a holder is in a word, and may hold the lock");
+	check_is(wrong, 0, "words by chance: a holder is in a word, and may hold the lock");
 }
 
 static uint32_t own_tid(void)

@@ -110,8 +110,8 @@ int main(void)
 	names = deep;
 	check(wakers_classify(&w, stack, 64, false) == WOKEN_BY_UNKNOWN,
 	      "a stack that may be cut says nothing");
-	check(wakers_classify(&w, stack, 0, false) == WOKEN_BY_UNKNOWN, "nor does none");
-	check(wakers_classify(&w, stack, 9, true) == WOKEN_BY_IDLE, "the idle task");
+	check_is(wakers_classify(&w, stack, 0, false), WOKEN_BY_UNKNOWN, "nor does none");
+	check_is(wakers_classify(&w, stack, 9, true), WOKEN_BY_IDLE, "the idle task");
 	wakers_release(&w);
 	wakers_init(&w, NULL);
 	names = task;
@@ -119,8 +119,8 @@ int main(void)
 	found = wakers_find(&w, 3, 5);
 	check(found.by == WOKEN_BY_TASK && found.pid == 7 && found.tid == 8 && found.lock.tid == 3,
 	      "found by the thread and the time");
-	check(wakers_find(&w, 3, 6).by == WOKEN_BY_UNKNOWN, "not at another time");
-	check(wakers_find(&w, 4, 5).by == WOKEN_BY_UNKNOWN, "nor for another thread");
+	check_is(wakers_find(&w, 3, 6).by, WOKEN_BY_UNKNOWN, "not at another time");
+	check_is(wakers_find(&w, 4, 5).by, WOKEN_BY_UNKNOWN, "nor for another thread");
 	wakers_release(&w);
 	return checks_done();
 }

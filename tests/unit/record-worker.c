@@ -429,9 +429,10 @@ static void test_answers(void)
 	char bytes[4096] = "\177ELF\2\1\1";
 
 	check(w && table_worker_fd(w) >= 0, "a worker");
-	check(table_worker_take(w, -1, &a) == TABLE_WORKER_NOTHING, "nothing was asked, and nothing is waited for");
+	check_is(table_worker_take(w, -1, &a), TABLE_WORKER_NOTHING,
+		 "nothing was asked, and nothing is waited for");
 	check(right(w, 1, true_fd), "/bin/true");
-	check(lseek(true_fd, 0, SEEK_CUR) == 0, "the place in our descriptor does not move");
+	check_is(lseek(true_fd, 0, SEEK_CUR), 0, "the place in our descriptor does not move");
 	check(right(w, UINT32_MAX, libc), "libc");
 	if (vdso_image(&image, &id)) {
 		fd = memory_file(image.p, image.n);
@@ -450,7 +451,8 @@ static void test_answers(void)
 	check(!table_worker_ask(w, 4, -1) && errno == EBADF && !table_worker_ask(w, 4, 1 << 20), "no descriptor, no question");
 	check(built(w, 5, libc) && built(w, 5, libc), "once more, by the same number");
 	table_worker_ask(w, 6, libc);
-	check(poll(&(struct pollfd){ table_worker_fd(w), POLLIN, 0 }, 1, LONG) == 1, "the descriptor tells that there is an answer");
+	check_is(poll(&(struct pollfd){ table_worker_fd(w), POLLIN, 0 }, 1, LONG), 1,
+		 "the descriptor tells that there is an answer");
 	check(table_worker_take(w, 0, &a) == TABLE_WORKER_ANSWER && a.id == 6 && a.cpu_ns > 0, "it is there at once, and what it cost");
 	table_worker_free(w);
 	table_worker_free(NULL);
@@ -538,7 +540,7 @@ static void test_root(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
 	if (readlink(path, target, sizeof(target) - 1) > 0)
 		check(strcmp(target, "/") != 0, "another root directory");
-	check(bits_of(pid, "CapBnd") == 0, "no capability to be had by exec");
+	check_is(bits_of(pid, "CapBnd"), 0, "no capability to be had by exec");
 	if (count_fds(pid) >= 0)
 		check(count_fds(pid) == 2 + 5, "three for nothing, the answer and the file are all that is open");
 }
@@ -589,7 +591,7 @@ static void test_capable(void)
 	pid = fork();
 	if (pid > 0) {
 		waitpid(pid, &status, 0);
-		check(status == 0, "a recorder that is not root and has capabilities keeps them from it");
+		check_is(status, 0, "a recorder that is not root and has capabilities keeps them from it");
 		return;
 	}
 	some[0].permitted = some[0].inheritable = some[0].effective;
@@ -708,13 +710,13 @@ static void test_many(int good)
 			all &= table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == i && a.result == UNWIND_BUILT;
 	}
 	check(all, "1,000 questions, 500 of them at once, are answered in their order");
-	check(count_fds(getpid()) == ours, "no descriptor is left of them");
+	check_is(count_fds(getpid()), ours, "no descriptor is left of them");
 	for (int i = 0; i < 1000 && count_fds(server) > 2 + 5; i++) /* the last is closed after its answer */
 		nap();
 	check(count_fds(server) <= 2 + 5, "nor with the process that forks");
 	if (!SANDBOX_SANITIZED)
-		check(strtol(status_of(server, "VmSize"), NULL, 10) == before, "nor memory");
-	check(child_of(server) == 0, "nor a zombie");
+		check_is(strtol(status_of(server, "VmSize"), NULL, 10), before, "nor memory");
+	check_is(child_of(server), 0, "nor a zombie");
 	for (uint32_t i = 0; i < 500; i++)
 		table_worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
 	table_worker_free(w);
@@ -751,7 +753,7 @@ int main(void)
 	for (int d = 0; d < DEEDS; d++)
 		close(deed_fds[d]);
 	close(good);
-	check(count_fds(getpid()) == fds, "no descriptor is left");
+	check_is(count_fds(getpid()), fds, "no descriptor is left");
 	check(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no child is left");
 	return checks_done();
 }

@@ -151,6 +151,6 @@ int main(int argc, char **argv)
 	n = until_success(text, false, want);
 	printf("# %llu allocations\n", (unsigned long long)n);
 	check(n > 50, "each allocation failed once: something said so, or nothing was lost");
-	check(until_success(text, true, want) == n, "and so where none came true after it");
+	check_is(until_success(text, true, want), n, "and so where none came true after it");
 	return checks_done();
 }

@@ -108,7 +108,7 @@ static void check_rewritten(void)
 		exit(1);
 	after = look(m, id, 0, FUNCTIONS);
 	check(after.right == 100 && after.wrong == 0, "names that were written over are not given");
-	check(modules_state(m, id).status == SOURCE_DAMAGED, "  it is damaged then");
+	check_is(modules_state(m, id).status, SOURCE_DAMAGED, "  it is damaged then");
 	modules_free(m);
 }
 
@@ -234,7 +234,7 @@ static void check_disturbed(void)
 	check(obeyed && end_rewriter(&r), "a file is cut, changed and mended by turns");
 	printf("# in a race damaged %u times of %d; %u names right, %u wrong, %u without\n", both, ROUNDS, raced.right,
 	       raced.wrong, raced.none);
-	check(whole.wrong + cut.wrong + raced.wrong == 0, "  no name of it is wrong");
+	check_is(whole.wrong + cut.wrong + raced.wrong, 0, "  no name of it is wrong");
 	check(good == ROUNDS && whole.right == ROUNDS * FUNCTIONS, "  whole it has all names");
 	check(damaged == ROUNDS && cut.right == 0, "  cut it is damaged");
 }

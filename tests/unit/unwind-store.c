@@ -509,7 +509,7 @@ static void small_budget(void)
 
 	check(load_shape(s, first, &most, STORE_LOADED), "2 MiB: a table of most of a shard");
 	check(load_shape(s, second, &most, STORE_OVER_BUDGET), "  leaves no room for another");
-	check(store_state(s, second) == UNWIND_FILE_ASK, "  which is as it was");
+	check_is(store_state(s, second), UNWIND_FILE_ASK, "  which is as it was");
 	check(load_shape(s, third, &small, STORE_LOADED), "  but for a small one");
 	store_unload(s, third, UNWIND_FILE_ASK, now);
 	store_unload(s, first, UNWIND_FILE_REFUSED, now);
@@ -562,9 +562,9 @@ static void file_numbers(void)
 	store_forget(s, 77, 1000);
 	store_forget(s, 77, 1000);
 	store_forget(s, 0, 1000);
-	check(store_file(s) == 0, "a number is not used again at once");
+	check_is(store_file(s), 0, "a number is not used again at once");
 	store_reap(s, 1000 + STORE_GRACE);
-	check(store_file(s) == 0, "  nor before its grace is over");
+	check_is(store_file(s), 0, "  nor before its grace is over");
 	store_reap(s, 1001 + STORE_GRACE);
 	check(store_file(s) == 77 && store_file(s) == 0, "  but then, once");
 	end_store(s, &m);
@@ -631,7 +631,7 @@ static void places(void)
 	memset((void *)walk_mappings(s, 0), 0, sizeof(map));
 	check(state_at(s, &space, 0x12346) == UNWIND_FILE_ASK && looker.file_at == file && looker.end == 0x18000,
 	      "  is known the second time");
-	check(state_at(s, &space, 0x18000) == UNWIND_FILE_NONE, "  but not the one beside it");
+	check_is(state_at(s, &space, 0x18000), UNWIND_FILE_NONE, "  but not the one beside it");
 	for (uint32_t i = 0; i < 64; i++) {
 		map[0].file = i % 2 ? file : other;
 		store_map(s, map, 2, &next);
@@ -650,7 +650,8 @@ static void places(void)
 	check(walk_recall(s, 0x44345) != 0, "  but not for the same place in another file");
 	check(walk_recall(s, 0x50345) != 0, "  nor where nothing is mapped");
 	store_unload(s, file, UNWIND_FILE_REFUSED, 1);
-	check(state_at(s, &next, 0x12345) == UNWIND_FILE_REFUSED, "  and one that is put out is not any more");
+	check_is(state_at(s, &next, 0x12345), UNWIND_FILE_REFUSED,
+		 "  and one that is put out is not any more");
 	unwind_table_release(&t);
 	end_store(s, &m);
 }
@@ -707,7 +708,7 @@ static void spaces_at_random(void)
 		if (spaces[i].generation && !since[i])
 			store_unmap(s, &spaces[i], now);
 	store_reap(s, now + 2ull * STORE_GRACE);
-	check(store_used(s) == 0, "in the end none is in use");
+	check_is(store_used(s), 0, "in the end none is in use");
 	check(store_map(s, list, 0, &none) == STORE_LOADED && none.generation && none.n == 0, "a process can have none");
 	end_store(s, &m);
 }
@@ -728,7 +729,7 @@ static void without_memory(void)
 	check(s && failed == STORE_AREAS, "without memory for one of its areas there is no store");
 	check(load_shape(s, store_file(s), &(struct shape){ 60, UNWIND_PAGE_ROWS, 50, 0 }, STORE_NO_MEMORY),
 	      "without memory for more a large table is refused for that reason");
-	check(store_used(s) == 0, "  and takes none");
+	check_is(store_used(s), 0, "  and takes none");
 	check(load_shape(s, store_file(s), &(struct shape){ 4, 100, 50, 0 }, STORE_LOADED), "  but a small one has");
 	store_free(NULL);
 	end_store(s, &m);
