@@ -205,9 +205,9 @@ WALK_FN __u32 java_find_pc(WALK_ENV env, __u64 from, __u32 n, __s64 offset)
 
 /*
  * Finds the innermost scope of the place j->pc in the code that was found last: sets c->scope, 0 if none.
- * Calls of methods have a description exactly at their return address. Without it the walk or a read has
- * failed: sets c->broken. near: the next one above will do, as for HotSpot's own samples. Interrupted code
- * needs this, and calls of leaf functions of the runtime, which have no description.
+ * Calls of methods have a description exactly at their return address. If there is none, the walk or a
+ * read has failed: sets c->broken. near: takes the next description above, as HotSpot's own samples do.
+ * Interrupted code needs this, as do calls of the runtime's leaf functions, which have no description.
  */
 WALK_FN int java_debug(WALK_ENV env, __u32 near)
 {

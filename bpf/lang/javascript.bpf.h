@@ -28,7 +28,7 @@ static __always_inline __u64 js_slot(const struct window *w, __u32 at, __u32 bel
 	return *(const __u64 *)(w->bytes + ((at + JS_FRAME_BELOW - below) & (WINDOW - 1)));
 }
 
-/* Returns flags of code without a function, by the type of its frame, which it has in place of a context. */
+/* Returns flags of code without a function: its frame has a type in place of a context. */
 static __always_inline __u32 js_special(const struct lang_image *im, __u64 context)
 {
 	if (context == 2 * (__u64)im->at[JS_MARKER_WASM])

@@ -1,9 +1,9 @@
 /*
  * Finds the qualified name of a method of CPython before 3.11, whose code object has the bare name only.
  *
- * The function with this code is searched in the classes of the first argument, in the order in which the
- * interpreter searches them (tp_mro). Functions have qualified names. Only a function that has the very same
- * code counts, so a first argument that is not "self" gives no wrong name.
+ * The classes of the first argument are searched for the function with this code, in the interpreter's own
+ * order (tp_mro). Functions have qualified names. Only a function with the very same code counts, so a first
+ * argument other than "self" gives no wrong name.
  *
  * Sources: Include/cpython/object.h, Include/funcobject.h, Objects/dict-common.h, and lookdict() of
  * Objects/dictobject.c.
@@ -35,7 +35,7 @@ enum {
 	PY_CODE_ARGUMENTS = 16, /* their number */
 	PY_CLASSES = 24,      /* classes that are searched, at most ... */
 	PY_PROBES = 16,	      /* ... and slots in one of them */
-	PY_SLOTS_MOST = 1 << 15, /* an index of a table up to this size has at most two bytes */
+	PY_SLOTS_MOST = 1 << 15, /* an index into a table of at most this size has one or two bytes */
 	PY_CELLS = 4,	      /* variables of inner functions that are searched for the argument */
 };
 
@@ -107,7 +107,7 @@ static __always_inline __u64 python_first_argument(struct lang_walk *l, const st
 	return argument;
 }
 
-/* Returns the name of the current frame's code, which is in l->object: the qualified one if it is found. */
+/* Returns the name of the current frame's code, which is in l->object: the qualified name if found. */
 WALK_FN __u64 python_method_name(__u64 code, __u64 name)
 {
 	struct lang_walk *l = lang_walk_state();

@@ -26,7 +26,7 @@ struct lang_recents {
 	struct lang_recent is[1 << LANG_RECENT_BITS];
 };
 
-/* 12 bits of the epoch count, 20 of the generation, and all 22 that a pid can have. */
+/* The owner has 12 bits of the epoch count, 20 of the generation, and all 22 that a pid can have. */
 static __always_inline void recents_begin(struct lang_recents *rs, __u32 epoch, __u32 generation)
 {
 	rs->walk = rs->walk == ~0u ? 1 : rs->walk + 1;

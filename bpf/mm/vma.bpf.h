@@ -1,16 +1,16 @@
 /*
- * The mappings of a process as the kernel itself has them at this moment, for walks through processes that
- * user space has not published: most processes are new, short, and run files that are known.
+ * The mappings of a process as the kernel itself has them now, for walks through processes that user space
+ * has not published. Most such processes are new and short, and run known files.
  *
- * bpf_find_vma would do for the first mapping of a sample alone: in an interrupt it unlocks the process's
- * memory by an interrupt of its own, one at a time, which costs more than the rest of the sample. So the
- * process's tree of mappings is read without its lock. Nodes and mappings may change or be freed meanwhile: a
- * mapping counts only if it contains the address and belongs to the process. If anything does not fit, the
- * address has no mapping here, and user space finishes the walk.
+ * bpf_find_vma finds only the first mapping of a sample: in an interrupt it unlocks the process's memory by
+ * irq_work, which a CPU can queue only once, and that costs more than the rest of the sample. So the
+ * process's tree of mappings is read without its lock. Nodes and mappings may change or be freed meanwhile:
+ * a mapping counts only if it contains the address and belongs to the process. If anything does not fit,
+ * the address has no mapping here, and user space finishes the walk.
  *
- * A file is known by device, inode, generation, size and time of change: a file that was rewritten is another
- * one. User space learns these from the first sample that meets the file, and publishes the file's number with
- * them, valid for one load of its table.
+ * Device, inode, generation, size and time of change identify a file, so a rewritten file is another one.
+ * User space learns them from the first sample that meets the file. It publishes the file's number under
+ * them; the number is valid for one load of the file's table.
  *
  * Sources: include/linux/maple_tree.h and lib/maple_tree.c (6.1 and newer), include/linux/mm_types.h.
  */
@@ -41,7 +41,7 @@ enum {
 	VMA_EXEC = 4,			    /* VM_EXEC */
 };
 
-/* A bit in the ns of ctime, from 6.13 on: somebody has looked at it. */
+/* A bit in the ns of ctime, from 6.13 on: the time has been queried. */
 #define VMA_QUERIED (1u << 31)
 
 static __always_inline struct vma_memory *vma_memory(void)

@@ -29,7 +29,7 @@ enum vma_place {
 };
 
 enum {
-	VMA_BYTES = 256, /* size of a node of a maple tree, and of the part of other structures that is read at once */
+	VMA_BYTES = 256, /* size of a node of a maple tree; other structures are read up to here */
 	VMA_FILES = 4096, /* files that the program can know */
 };
 
@@ -38,7 +38,7 @@ struct vma_memory {
 	unsigned char bytes[VMA_BYTES];
 	struct unwind_live found; /* the last mapping that was looked up; id.inode 0: it has no file, or none was */
 	__u32 unknown;		  /* its file is not known */
-	__u32 nothing;		  /* the last address that was looked up has no code, without doubt */
+	__u32 nothing;		  /* the last address that was looked up certainly has no code */
 };
 
 #endif

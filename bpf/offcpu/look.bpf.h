@@ -188,7 +188,7 @@ static __always_inline void drop_early(struct task_struct *task, struct thread *
 		__sync_val_compare_and_swap(&t->woken, woken, 0);
 }
 
-/* Returns memory for a report. The stack of a program, 512 bytes, has no room for two. */
+/* Returns memory for a report: a program's stack of 512 bytes has no room for two. */
 static __always_inline struct wait *clear_wait(void)
 {
 	struct scratch *s = shard_value(&scratches, cpus);

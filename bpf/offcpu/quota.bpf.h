@@ -2,12 +2,12 @@
  * The part of a thread's time without a CPU in which the quota of a control group (cpu.max) kept it from
  * running.
  *
- * Each CPU has a queue for each group, and that counts the time in which it was throttled, by the group's own
- * quota or by that of a group above. So the counts at the beginning and at the end of a wait give the
- * throttled time in between, even if the group was throttled several times. The counter is that of Linux 6.6.
+ * Each CPU has a queue for each group. The queue counts the time in which it was throttled, by the quota of
+ * its group or of a group above. So the difference of its counts at the end and at the beginning of a wait
+ * is the throttled time, even if the group was throttled several times. Linux has this counter since 6.6.
  *
- * Up to Linux 6.17 all threads in the queue are throttled. From 6.18 on, each is when it is about to return
- * to user space; the scheduler then marks the thread, which leaves its CPU.
+ * Up to Linux 6.17, all threads in the queue are throttled together. From 6.18 on, each thread is throttled
+ * when it is about to return to user space: the scheduler marks it, and it leaves its CPU.
  */
 #ifndef CPROF_BPF_OFFCPU_QUOTA_H
 #define CPROF_BPF_OFFCPU_QUOTA_H
@@ -54,8 +54,8 @@ static __always_inline void begin_quota(struct task_struct *p, struct thread *t,
 }
 
 /*
- * Returns the throttled time from quota.since on. The scheduler's clock is that of the queue's CPU, and may
- * be late if that CPU is idle. Its rate is that of now, but for corrections by NTP.
+ * Returns the throttled time from quota.since on. The queue's CPU has a scheduler clock of its own, which
+ * lags while that CPU is idle. It runs as fast as the clock of `now`, apart from corrections by NTP.
  */
 static __always_inline unsigned long long throttled_since(const struct thread *t, unsigned long long now)
 {
@@ -103,7 +103,7 @@ static __always_inline void move_quota(struct task_struct *p, struct thread *t, 
 		read_quota(t, queue, now);
 }
 
-/* Returns what of this time in the queue was throttled, and was not reported before. */
+/* Returns the throttled part of this time in the queue that was not reported before. */
 static __always_inline unsigned long long take_throttled(struct thread *t, unsigned long long all,
 							 unsigned long long queued)
 {

@@ -50,7 +50,7 @@ struct capture_process {
 	uint64_t pid, nspid, start, generation;
 	uint32_t parent;    /* process id; 0: unknown */
 	uint32_t leader;    /* the main thread, or until that is defined the first one; 0: none */
-	uint32_t first;     /* after an exec: the process before all of them; 0: this one */
+	uint32_t first;     /* after an exec: the process before the first exec; 0: this one */
 	uint32_t last;      /* in that one: the process after the newest exec; 0: none */
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
 	uint32_t owner;     /* uid + 1; 0: unknown */

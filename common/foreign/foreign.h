@@ -8,10 +8,11 @@
  * regular file. Descriptors are read-only, non-blocking, close-on-exec, and never become the controlling
  * terminal.
  *
- * The file's file system may be another user's process (FUSE) that never answers. So the caller looks only at
- * names that the kernel has in memory, and opens only local files. All others are looked up and opened in a
- * process (foreign_process.h), which is killed if it is silent for two seconds: errno is ETIMEDOUT. Files of
- * FUSE and of unknown file systems are copied into memory; EFBIG: they are too large for that.
+ * The file's file system may be another user's process (FUSE) that never answers. So the caller looks only
+ * at names that the kernel has in memory, and opens only local files. All others are looked up and opened
+ * in a process (foreign_process.h). If that is silent for two seconds, it is killed, and errno is
+ * ETIMEDOUT. Files of FUSE and of unknown file systems are copied into memory; EFBIG: they are too large
+ * for that.
  */
 #ifndef CPROF_FOREIGN_FOREIGN_H
 #define CPROF_FOREIGN_FOREIGN_H

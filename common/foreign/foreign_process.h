@@ -6,10 +6,10 @@
  *
  *	struct foreign_work w = { .fd = dir };
  *	...w.question, w.n...
- *	fd = foreign_process_run(work, &w);	// -1: errno; ETIMEDOUT: it was, or its device is, silent
+ *	fd = foreign_process_run(work, &w);	// -1: errno; ETIMEDOUT: the work, or its device, was silent
  *
- * The process is forked at the first call, and ends with the caller. A work that is silent for two seconds is
- * killed with its process, and its device is never accessed again.
+ * The process is forked at the first call, and ends with the caller. If a work is silent for two seconds, its
+ * process is killed, and its device is never accessed again.
  */
 #ifndef CPROF_FOREIGN_FOREIGN_PROCESS_H
 #define CPROF_FOREIGN_FOREIGN_PROCESS_H
@@ -41,9 +41,9 @@ int foreign_process_run(foreign_work_function *work, struct foreign_work *w);
  * earlier.
  */
 bool foreign_process_touch(const struct statx *st);
-/* The same before it waits for a lock of a user's process: a user who was silent is not waited for again. */
+/* The same, before it waits for a lock that a user's process holds: a silent user gets no second wait. */
 bool foreign_process_touch_user(uid_t user);
-/* For a work that takes long: it still gets answers. */
+/* For a work that takes long: tells the caller that it still gets answers. */
 void foreign_process_progress(void);
 /* Returns the kind of the file system of a file or handle, from statx with STATX_MNT_ID. */
 enum mount_kind foreign_process_kind(const struct statx *st);

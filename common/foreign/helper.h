@@ -1,5 +1,5 @@
 /*
- * A process that does work which must not be done in the caller's own: the recorder's, mostly. The caller
+ * A process for work that the caller, mostly the recorder, must not do in its own process. The caller
  * forks it, sends requests over a socket, and replaces it when it is lost.
  *
  *	struct helper h = HELPER_NONE;

@@ -29,7 +29,7 @@ struct mounts {
 		enum mount_kind kind;
 	} *known;
 	size_t n, cap;
-	bool unread; /* there is no /proc: files are treated as on servers that root has mounted */
+	bool unread; /* there is no /proc: all files count as those of a server that root has mounted */
 	int watch; /* descriptor that polls for changes of the mounts, plus 1; 0: none yet */
 };
 

@@ -9,9 +9,9 @@
  *		...code.name, code.address, at code.time...
  *
  * A header is followed by records with a length each. Loads, moves and the close are returned; line tables
- * and the bytes of the code are skipped. Unwind information precedes the load of its code: the load has its
- * place in the file. The file may grow while it is read: an incomplete record is requested again. A record
- * that contradicts itself is skipped; one that hides the start of the next ends the file.
+ * and the bytes of the code are skipped. Unwind information precedes the load of its code, and is returned
+ * with it, as a place in the file. The file may grow while it is read: an incomplete record is requested
+ * again. A record that contradicts itself is skipped; one that hides the start of the next ends the file.
  */
 #ifndef CPROF_JIT_JITFILE_H
 #define CPROF_JIT_JITFILE_H

@@ -51,9 +51,9 @@ enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t);
 void unwind_table_release(struct unwind_table *t);
 
 /*
- * Appends a piece of code without a file, the newest first, to the bytes that unwind_build_codes reads.
- * eh_frame may be empty: nothing is known then of code that was there before. Its address is the end of the
- * code, rounded up to 8 (perf's tools/perf/util/genelf.c).
+ * Appends a piece of code without a file to the bytes that unwind_build_codes reads, the newest piece
+ * first. An empty eh_frame only hides older code at these addresses. Otherwise eh_frame's address is the
+ * end of the code, rounded up to 8 (perf's tools/perf/util/genelf.c).
  */
 void unwind_codes_add(struct buf *out, uint64_t address, uint64_t size, struct slice eh_frame);
 /*

@@ -18,9 +18,9 @@ static WALK_INLINE void java_add(struct java_walk *j, __u64 cfa, __u32 how)
 }
 
 /*
- * Does a compiled method return here, with its frame gone? By the bytes before pc and from pc on. Loops poll
- * by the same instructions as returns, and allocations store r10 in the thread, too. So whole sequences are
- * compared: otherwise an old return address in the frame may count.
+ * Does a compiled method return here, with its frame gone? The bytes before pc and from pc on decide. Loops
+ * poll by the same instructions as returns, and allocations store r10 in the thread, too. So whole
+ * sequences are compared: a match by chance would take an old return address from the frame.
  */
 static WALK_INLINE int java_is_return(__u64 before, __u64 bytes, __u64 more)
 {

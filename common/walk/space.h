@@ -32,7 +32,7 @@ struct unwind_file {
 	__u32 pages;      /* index of the first one */
 	__u32 first_page; /* which page of the file that is */
 	__u32 n_pages;
-	/* new with each file and each loaded table, never 0; of file 0: new with each change of any file or space */
+	/* new with each file and each loaded table, never 0; of file 0: with each change of any file or space */
 	__u32 load;
 };
 
@@ -63,7 +63,7 @@ struct unwind_live {
 };
 
 /*
- * A bit of unwind_space.generation: the process's mappings were not published. They are looked up in the
+ * A bit of unwind_space.generation: the process's mappings were not published, and are looked up in the
  * kernel. A cached mapping is valid for one walk, whose number is in the other bits.
  */
 #define UNWIND_LIVE (1u << 31)

@@ -1,6 +1,6 @@
 /*
- * The names of users, as /etc/passwd has them when recording begins. Users of a directory service have no name
- * here: asking for one could wait for the network.
+ * Names of users, from /etc/passwd when recording begins. Users of a directory service have no name here: a
+ * query for one could wait for the network.
  *
  *	struct user_names users;
  *
@@ -20,8 +20,9 @@ struct user_names {
 };
 
 /*
- * Leaves the object empty if the file cannot be read. Only the first megabyte counts, and the first name of a
- * uid. A recorder in a container reads the container's file, unless the host's is mounted there.
+ * Leaves the object empty if the file cannot be read. Only its first megabyte is read. If a uid has several
+ * names, the first one counts. A recorder in a container reads the container's file, unless the host's is
+ * mounted there.
  */
 void user_names_read(struct user_names *u);
 void user_names_release(struct user_names *u);

@@ -12,7 +12,7 @@
 void priority_raise(void);
 /*
  * Gives a process that makes unwind tables the highest priority, or the recorder's again, if that was raised:
- * a large program waits for its tables, but other users' files must not have the whole CPU.
+ * stacks of a large program are cut until it has tables, but other users' files must not get the whole CPU.
  */
 void priority_highest(bool highest);
 /* Restores the recorder's initial priority, in a process that runs a program for the user. */

@@ -1,6 +1,6 @@
 /*
  * A process that opens the file of -o, and writes it if its file system may not answer. A server or a user's
- * process (NFS, FUSE) may hold each such call for ever, and no signal ends it then.
+ * process (NFS, FUSE) may block each such call for ever, and no signal interrupts it.
  *
  *	struct file_process p = { .h = HELPER_NONE, .wait = wait, .arg = r };
  *	struct buf error = { 0 };
@@ -13,8 +13,8 @@
  *	n = file_process_write(&p, bytes, n, &why);
  *	file_process_close(&p, &why);
  *
- * The caller waits in p.wait, and may give up there. A process that is given up is killed, and ends once its
- * file system answers.
+ * The caller waits in p.wait, and may give up there. The process is then killed, and ends once its file
+ * system answers.
  */
 #ifndef CPROF_RECORD_OUTPUT_FILE_PROCESS_H
 #define CPROF_RECORD_OUTPUT_FILE_PROCESS_H
@@ -31,7 +31,7 @@ struct file_process {
 	void *arg;
 };
 
-/* Returns true for a regular file on such a file system. No file system is accessed for that. */
+/* Returns true for a regular file on such a file system, without accessing the file system. */
 bool file_process_may_stall(int fd);
 /* path: NULL for standard output. An existing file is not changed. False: error is a sentence. */
 bool file_process_open(struct file_process *p, const char *path, mode_t mode, int *fd, struct buf *error);

@@ -8,9 +8,9 @@
  *	jit_tables_gone(j, p);				// procs forgets the process
  *	jit_tables_free(j);
  *
- * A process has one table, by absolute address. A worker builds it, as those of files, and builds it again
- * when there is new code. The new table has a new number, so no remembered row is of an older one. The rules
- * are UNWIND_FROM_CODE: their return addresses are accepted only after a call.
+ * A process has one table, by absolute address. A worker builds it, like those of files, and builds it
+ * again when there is new code. The new table has a new number, so cached rows of the old one do not match.
+ * The rules are UNWIND_FROM_CODE: a return address is accepted only if a call ends there.
  *
  * Any process can write any of this, so the memory for it is limited by process, by user and in all. The next
  * build is that of the user with the least CPU time, and a build that took long is not soon repeated.
@@ -22,8 +22,8 @@
 #include "common/jit/jitfile.h"
 
 enum {
-	JIT_TABLES_OF_ONE = 1 << 20,	     /* bytes that are kept for a process: of more, the newest */
-	JIT_TABLES_OF_USER = 2 << 20,	     /* for all processes of a user: more are not taken */
+	JIT_TABLES_OF_ONE = 1 << 20,	     /* bytes kept for a process, the newest ones */
+	JIT_TABLES_OF_USER = 2 << 20,	     /* for all processes of a user; code beyond that is ignored */
 	JIT_TABLES_MOST = 8 << 20,	     /* in all */
 	JIT_TABLES_PAGES = UNWIND_PAGES / 4, /* pages of all tables */
 };

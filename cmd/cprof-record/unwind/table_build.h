@@ -12,9 +12,9 @@ typedef enum unwind_built table_build_of_codes(struct slice codes, struct unwind
 enum { TABLE_BUILD_IMAGE = 4 + sizeof(struct lang_image) };
 
 /*
- * Both append the table of an open file to out, unless the result is another than UNWIND_BUILT. Nothing is
- * freed, since the process ends. interpreter: TABLE_BUILD_IMAGE bytes, for 1 and the layout of the
- * interpreter in the file, or for 0.
+ * Both append the table of an open file to out if the result is UNWIND_BUILT. Nothing is freed, since the
+ * process ends. interpreter: TABLE_BUILD_IMAGE bytes, for 1 and the layout of the interpreter in the file,
+ * or for 0.
  */
 enum unwind_built table_build_file(table_build_of_file *build, int fd, uint8_t *interpreter, struct buf *out);
 /* The file holds pieces of JIT code, of unwind_codes_add. */

@@ -49,8 +49,8 @@ void user_walk_release(struct user_walk *s);
  */
 void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language);
 /*
- * The table with this number has the JIT code of p between these addresses; 0: none has. It replaces the one
- * before, which is forgotten once the program does not read it any more.
+ * Sets the table of p's JIT code between these addresses, by its number; 0: there is none. The table before
+ * is dropped once the program no longer reads it.
  */
 void user_walk_jit(struct user_walk *s, struct proc *p, uint32_t number, uint64_t start, uint64_t end,
 		   uint64_t now);

@@ -8,7 +8,7 @@
 uint64_t losses_count(const struct capture_totals *t);
 /* Returns the number of lost events that are not ticks. */
 uint64_t losses_events(const struct capture_totals *t);
-/* Returns whether waits were recorded, so that none lost is a fact about them too. */
+/* Returns whether waits were recorded: only then does "0 waits lost" say something. */
 bool losses_waits(const struct capture_totals *t);
 /* Appends "12 of 11880 expected samples lost (ring-full 12)", or nothing if nothing was lost. */
 void losses_print(struct buf *out, const struct capture_totals *t);

@@ -60,8 +60,8 @@ struct present {
 };
 
 /*
- * Notes the names of a sample's thread with the weight that the view counts, whatever threads it asks for.
- * Does nothing unless on is set.
+ * Notes the names of a sample's thread with the weight that the view counts, even if the view asks for other
+ * threads. Does nothing unless on is set.
  */
 void present_record(struct present *p, const struct view *v, const struct capture *c, const struct record *r);
 void present_end(struct present *p, const struct capture *c);

@@ -1,5 +1,5 @@
 /*
- * The time that captures cover, for a window that has none of it.
+ * The time that captures cover, for the message that a window has none of it.
  *
  *	struct time_range r = { 0 };
  *

@@ -32,8 +32,8 @@ char **directory_operands(char **given, const struct view *view);
  */
 uint64_t directory_span(void);
 /*
- * Returns whether directory_operands left out captures because of the time, and when the first and the last
- * of these begin, in nanoseconds since 1970.
+ * Returns whether directory_operands left out captures by their time. *first and *last: when the first and
+ * the last of these begin, in nanoseconds since 1970.
  */
 bool directory_left_out(uint64_t *first, uint64_t *last);
 /* Returns whether one of the operands is a directory. */
