@@ -6,7 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/base/search.h"
-#include "common/elf/prefer.h"
+#include "common/symbols/prefer.h"
 
 enum {
 	CHUNK = 64 * 1024,

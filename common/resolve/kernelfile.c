@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 #include "common/foreign/foreign.h"
 
 enum { RELEASE_MAX = 128, PATH_MOST = 4096 };

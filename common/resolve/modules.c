@@ -7,7 +7,7 @@
 #include "common/base/intern.h"
 #include "common/elf/elffile.h"
 #include "common/elf/minidebug.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 #include "common/locate/finder.h"
 #include "common/resolve/fallback_names.h"
 

@@ -24,7 +24,7 @@
 #define CPROF_RESOLVE_MODULES_H
 
 #include "common/base/intern.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 #include "common/locate/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/locate/identity.h"

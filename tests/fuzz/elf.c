@@ -3,7 +3,7 @@
 
 #include "common/elf/elffile.h"
 #include "common/elf/mapped.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 
 static void demand(bool holds)
 {

@@ -2,7 +2,7 @@
 #include "tests/lib/fuzz.h"
 
 #include "common/elf/minidebug.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 #include "common/resolve/fallback_names.h"
 #include "common/unwind/functions.h"
 

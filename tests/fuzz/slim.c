@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/elf/slim.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/symbols.h"
 
 static void demand(bool holds)
 {

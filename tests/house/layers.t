@@ -5,7 +5,7 @@
 cd "$top" || exit 1
 
 # The floors, lowest first; those of the recorder carry main.c and the files beside it.
-common_rooms="base foreign compress stream capture elf dwarf go unwind lang python ruby hotspot javascript walk jit locate resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
+common_rooms="base foreign compress stream capture elf symbols dwarf go unwind lang python ruby hotspot javascript walk jit locate resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
 record_rooms="host helper config rings programs source output process unwind lang encode"
 
 # includes FILE...: the project's own headers, "file: header"

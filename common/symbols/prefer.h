@@ -9,8 +9,8 @@
  * In this order: fewer leading underscores; not the kernel's SyS_ and compat_SyS_; the shorter one; the lower
  * bytes.
  */
-#ifndef CPROF_ELF_PREFER_H
-#define CPROF_ELF_PREFER_H
+#ifndef CPROF_SYMBOLS_PREFER_H
+#define CPROF_SYMBOLS_PREFER_H
 
 #include "common/base/cursor.h"
 

@@ -1,4 +1,4 @@
-#include "common/elf/prefer.h"
+#include "common/symbols/prefer.h"
 
 static int compare_number(size_t a, size_t b)
 {

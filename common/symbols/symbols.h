@@ -34,8 +34,8 @@
  *    reaches to the next symbol or to the section's end; from .dynsym (which is sparse) it names its first
  *    byte only.
  */
-#ifndef CPROF_ELF_SYMBOLS_H
-#define CPROF_ELF_SYMBOLS_H
+#ifndef CPROF_SYMBOLS_SYMBOLS_H
+#define CPROF_SYMBOLS_SYMBOLS_H
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"

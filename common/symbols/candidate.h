@@ -1,8 +1,8 @@
 /*
  * Candidates: the symbols of a file before they become disjoint intervals. Internal to common/elf.
  */
-#ifndef CPROF_ELF_CANDIDATE_H
-#define CPROF_ELF_CANDIDATE_H
+#ifndef CPROF_SYMBOLS_CANDIDATE_H
+#define CPROF_SYMBOLS_CANDIDATE_H
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"

@@ -1,12 +1,12 @@
-#include "common/elf/candidate.h"
+#include "common/symbols/candidate.h"
 
 #include <stdlib.h>
 
 #include "common/base/buf.h"
 #include "common/base/hash.h"
 #include "common/base/radix.h"
-#include "common/elf/prefer.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/prefer.h"
+#include "common/symbols/symbols.h"
 
 void candidates_drop_items(struct candidates *c)
 {

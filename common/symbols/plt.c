@@ -13,10 +13,10 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/le.h"
-#include "common/elf/candidate.h"
+#include "common/symbols/candidate.h"
 #include "common/elf/parts.h"
-#include "common/elf/prefer.h"
-#include "common/elf/symbols.h"
+#include "common/symbols/prefer.h"
+#include "common/symbols/symbols.h"
 
 struct plt {
 	struct candidates *out;
