@@ -279,6 +279,7 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 	if (!l || !c || !y || !w || !s)
 		return 0;
 	c->levels = c->state = c->scope = c->function = c->code = c->broken = 0;
+	c->settled = 0;
 	near = w->exact || c->inner != resumed_frame(s);
 	c->inner = 0;
 	if (c->j.kind == JAVA_INTERPRETED && c->j.method) {
@@ -293,7 +294,7 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 			java_note_code(env, c, y, near);
 		java_note_inner(c, s);
 		if (!w->exact && !c->state && c->code && c->j.pc == w->regs[UNWIND_RIP])
-			java_remember(c, c->j.pc);
+			c->settled = c->j.pc;
 	} else {
 		java_note_stub(env, c, l);
 	}
@@ -304,6 +305,16 @@ WALK_FN int java_note(WALK_ENV env, __u64 pc)
 static __always_inline void java_seen(WALK_ENV env, __u64 pc)
 {
 	java_note(env, pc);
+}
+
+/* The blob is another one if the next address had to be looked up. */
+static __always_inline void java_settled(WALK_ENV env)
+{
+	struct java_cpu *c = java_cpu();
+
+	use_env(env);
+	if (c && java_is_within(c->settled - 1, c->j.begin, c->j.end))
+		java_remember(c, c->settled);
 }
 
 static __always_inline void java_walk(struct lang_walk *l, struct scratch *s)

@@ -55,6 +55,7 @@ struct java_record {
 struct java_cpu {
 	struct java_walk j;
 	__u64 scopes, metadata;
+	__u64 settled;	      /* return address of the current frame that may be remembered, or 0 */
 	__u32 scope;	      /* offset of the next scope; 0: none */
 	__u32 function, code; /* ids: what the current frame is, its outermost method */
 	__u32 levels;	      /* methods in the record */

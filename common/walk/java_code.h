@@ -16,6 +16,8 @@ enum {
 	JAVA_SCANS = 16, /* words of the stack that are looked at for a return address */
 	JAVA_SCANS_CODE = 6,
 	JAVA_FRAME_SPAN = 64 << 10, /* bytes of one frame */
+	JAVA_BEFORE = 4, /* words of code before the pc that are looked at */
+	JAVA_AROUND = 7, /* these, and those from the pc on */
 	JAVA_NEXT = 68,		    /* not a walk_end: this place is not right */
 };
 
@@ -25,7 +27,8 @@ enum java_kind {
 	JAVA_WRAPPER, /* calls a native method */
 	JAVA_INTERPRETED,
 	JAVA_GLUE, /* adapters and vtable stubs: they have no frame */
-	JAVA_STUB,
+	JAVA_STUB,     /* a blob of its own */
+	JAVA_ROUTINES, /* many stubs in one blob */
 	JAVA_FROZEN, /* the return barrier: the frames of a virtual thread that are above are in the heap */
 };
 
@@ -65,6 +68,7 @@ struct java_walk {
 	__u64 scan, ra, sp;
 	__u32 n, scans, scan_how;
 	__u32 unreadable;
+	__u64 around[JAVA_AROUND]; /* code */
 	unsigned char blob_bytes[JAVA_BLOB_READ + 8];
 	unsigned char const_bytes[JAVA_CONST_READ + 8];
 };
@@ -82,6 +86,8 @@ static WALK_INLINE int java_recall(WALK_ENV env);
 static WALK_INLINE int java_recall_method(WALK_ENV env, __u64 method);
 /* Is called once for each other frame, when its blob and its kind are known. */
 static WALK_INLINE void java_seen(WALK_ENV env, __u64 pc);
+/* Is called after java_seen if the caller was where the size of the frame says. */
+static WALK_INLINE void java_settled(WALK_ENV env);
 
 /* Prepares the walk of a process, whose description is in j->p. */
 static WALK_INLINE void java_begin(struct java_walk *j)
@@ -105,8 +111,12 @@ static WALK_INLINE __u32 java_at(const struct java_layout *y, enum java_at at)
 	return y->at[at];
 }
 
+/* For loads of members that are not aligned, which BPF programs and x86-64 can do. */
+#define JAVA_UNALIGNED __attribute__((no_sanitize("alignment")))
+
 /* Members of the blob that was found last. The masks are for the verifier. */
-static WALK_INLINE __u64 java_blob64(const struct java_walk *j, const struct java_layout *y, enum java_at at)
+JAVA_UNALIGNED static WALK_INLINE __u64 java_blob64(const struct java_walk *j, const struct java_layout *y,
+						    enum java_at at)
 {
 	return *(const __u64 *)(j->blob_bytes +
 				((y->at[JAVA_HEAP_HEADER] + y->at[at]) & (JAVA_BLOB_READ - 1)));
@@ -117,7 +127,7 @@ static WALK_INLINE __u32 java_blob32(const struct java_walk *j, const struct jav
 	return (__u32)java_blob64(j, y, at);
 }
 
-static WALK_INLINE __u64 java_const64(const struct java_walk *j, __u32 at)
+JAVA_UNALIGNED static WALK_INLINE __u64 java_const64(const struct java_walk *j, __u32 at)
 {
 	return *(const __u64 *)(j->const_bytes + (at & (JAVA_CONST_READ - 1)));
 }
@@ -202,6 +212,8 @@ static WALK_INLINE __u32 java_kind_of(__u32 name)
 	case 0x6874654d: /* "Meth"odHandles adapters */
 	case 0x69776e75: /* "unwi"nd_exception: the frame of the method that throws is gone */
 		return JAVA_GLUE;
+	case 0x62757453: /* "Stub"Routines */
+		return JAVA_ROUTINES;
 	default:
 		return JAVA_STUB;
 	}

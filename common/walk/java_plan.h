@@ -1,89 +1,8 @@
-/* Where the frame of the caller may be, for each kind of HotSpot's code. The second part of java_walk.h. */
+/* Where the frame of the caller may be, for each kind of HotSpot's code. The third part of java_walk.h. */
 #ifndef CPROF_WALK_JAVA_PLAN_H
 #define CPROF_WALK_JAVA_PLAN_H
 
-#include "common/walk/java_code.h"
-
-static WALK_INLINE void java_add(struct java_walk *j, __u64 cfa, __u32 how)
-{
-	__u32 n = j->n;
-
-	if (n >= JAVA_PLACES)
-		return;
-	j->n = n + 1;
-	walk_opaque(n); /* 5.10 learns nothing of the index by a comparison of its lower half */
-	n &= JAVA_PLACES - 1;
-	j->spots[n].cfa = cfa;
-	j->spots[n].how = how;
-}
-
-/*
- * Does a compiled method return here, with its frame gone? The bytes before pc and from pc on decide. Loops
- * poll by the same instructions as returns, and allocations store r10 in the thread, too. So whole
- * sequences are compared: a match by chance would take an old return address from the frame.
- */
-static WALK_INLINE int java_is_return(__u64 before, __u64 bytes, __u64 more)
-{
-	__u64 three = bytes & 0x3fffff, far = bytes & 0xff00000000ffff;
-
-	return (bytes & 0xff) == 0xc3 ||     /* ret */
-	       three == 0x273b49 ||	     /* cmp d(%r15),%rsp; ja; ret: from 17 on */
-	       far == 0xc300000000870f ||    /* ja; ret */
-	       (__u32)bytes == 0xc3028541 || /* test %eax,(%r10); ret: 11 */
-	       /* mov d(%r15),%r10 before it, with d of 8 or of 32 bits */
-	       (bytes & 0xffffffff00ffffff) == 0xc302854100578b4d ||
-	       ((bytes & 0xff00000000ffffff) == 0x4100000000978b4d && (more & 0xffffff) == 0xc30285) ||
-	       far == 0xc3000000000585 || /* test %eax,d(%rip); ret: 8 */
-	       /* slow path of 17's: lea d(%rip),%r10; mov %r10,d(%r15); jmp */
-	       ((bytes & 0xff00000000ffffff) == 0x4d00000000158d4c && (more & 0x3fff) == 0x1789) ||
-	       (three == 0x17894d && (before >> 8 & 0xffffff) == 0x158d4c) ||
-	       ((bytes & 0xff) == 0xe9 && (before >> 8 & 0xffffff) == 0x97894d);
-}
-
-static WALK_INLINE int java_is_sub_rsp(__u64 bytes)
-{
-	return (bytes & 0xfdffff) == 0xec8148;
-}
-
-/* Has rbp just been pushed? By the byte before pc: push %rbp, or the end of mov %rsp,%rbp. */
-static WALK_INLINE int java_is_pushed(__u64 before, __u64 bytes)
-{
-	__u8 last = before >> 56;
-
-	return (last == 0x55 && ((bytes & 0xffffff) == 0xec8b48 || (bytes & 0xffffff) == 0xe58948)) ||
-	       ((last == 0x55 || last == 0xec || last == 0xe5) && java_is_sub_rsp(bytes));
-}
-
-/* Lists places for the caller of compiled code that was interrupted. */
-WALK_FN int java_plan_leaf(WALK_ENV env, __u64 pc)
-{
-	struct java_walk *j = java_state(env);
-	struct walk *w = walk_state(env);
-	__u64 sp, code[3] = { 0, 0, 0 };
-	int early;
-
-	if (!j || !w)
-		return 0;
-	sp = w->regs[UNWIND_RSP];
-	early = pc - j->begin < j->complete;
-	java_copy(env, code, sizeof(code), 32, pc - 8);
-	j->pc = pc;
-	if (early && java_is_pushed(code[0], code[1]))
-		java_add(j, sp + 16, JAVA_BP_SAVED);
-	else if (early && (code[1] & 0xff3fffff) == 0x242c8948) /* mov %rbp,d(%rsp) */
-		java_add(j, sp + j->frame_size, 0);
-	else if (early || java_is_return(code[0], code[1], code[2]) ||
-		 (code[0] >> 56 == 0x5d && (code[1] & 0xff) == 0xe9))
-		java_add(j, sp + 8, 0);
-	else if ((code[1] & 0xff) == 0x5d && /* pop %rbp, and ret or jmp to a stub */
-		 ((code[1] >> 8 & 0xff) == 0xe9 ||
-		  java_is_return(0, code[1] >> 8 | code[2] << 56, code[2] >> 8)))
-		java_add(j, sp + 16, JAVA_BP_SAVED);
-	java_add(j, sp + j->frame_size, JAVA_BP_SAVED);
-	j->scan = sp + 8 + (early ? 0 : j->frame_size);
-	j->scans = JAVA_SCANS_CODE;
-	return 0;
-}
+#include "common/walk/java_leaf.h"
 
 /* Lists the place for the caller of compiled code that has made a call. */
 WALK_FN int java_plan_caller(WALK_ENV env, __u64 pc)
@@ -91,11 +10,13 @@ WALK_FN int java_plan_caller(WALK_ENV env, __u64 pc)
 	const struct java_layout *y = java_layout(env);
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, real = pc;
+	__u64 sp, real = pc, bytes = 0;
 
 	if (!j || !w || !y)
 		return 0;
 	sp = w->regs[UNWIND_RSP];
+	if (pc != j->deopt && pc != j->deopt_mh && !walk_read_code(env, &bytes, pc))
+		j->frame_size += 8 * java_popped(bytes);
 	/* A deoptimized frame: the true return address is in the frame. */
 	if ((pc == j->deopt || pc == j->deopt_mh) &&
 	    (java_copy(env, &real, sizeof(real), 8, sp + java_blob32(j, y, JAVA_NM_ORIG_PC)) ||
@@ -108,25 +29,78 @@ WALK_FN int java_plan_caller(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
+/* Does the stub, whose blob has no other one, begin with push %rbp; mov %rsp,%rbp? */
+static WALK_INLINE int java_has_enter(WALK_ENV env, const struct java_walk *j)
+{
+	__u32 bytes = 0;
+
+	if (java_copy(env, &bytes, sizeof(bytes), 4, j->begin))
+		return 0;
+	return bytes == 0xec8b4855 || bytes == 0xe5894855;
+}
+
+/* ret, or a jump to other code, by register or not */
+static WALK_INLINE int java_is_exit(__u64 bytes)
+{
+	return (bytes & 0xff) == 0xc3 || (bytes & 0xff) == 0xe9 || (bytes & 0xf8ff) == 0xe0ff ||
+	       (bytes & 0xf8ffff) == 0xe0ff41;
+}
+
+/*
+ * Lists the only place for the caller of a stub that was interrupted, if the instructions show that its frame
+ * is not there yet, or is gone. Returns false if they do not.
+ */
+static WALK_INLINE int java_plan_stub_edge(struct java_walk *j, __u64 sp)
+{
+	__u64 bytes = j->around[JAVA_BEFORE];
+	__u8 last = j->around[JAVA_BEFORE - 1] >> 56;
+
+	if (java_is_pushed(j) || ((bytes & 0xff) == 0x5d && java_is_exit(bytes >> 8)))
+		java_add(j, sp + 16, JAVA_BP_SAVED | JAVA_NATIVE);
+	else if ((bytes & 0xff) == 0xc3 || (last == 0x5d && java_is_exit(bytes)))
+		java_add(j, sp + 8, JAVA_NATIVE);
+	return j->n != 0;
+}
+
+/*
+ * Lists places for the caller of a stub that was interrupted. The size of a stub's frame is that at its
+ * calls; before and after them the frame is smaller.
+ */
+static WALK_INLINE void java_plan_stub_leaf(WALK_ENV env, struct java_walk *j, const struct walk *w, __u64 pc)
+{
+	__u64 sp = w->regs[UNWIND_RSP];
+	int enters = j->kind == JAVA_STUB && java_has_enter(env, j);
+
+	j->scan = sp + 8;
+	j->scans = JAVA_SCANS;
+	if (j->kind == JAVA_GLUE || (j->around[JAVA_BEFORE] & 0xff) == 0x55)
+		java_add(j, sp + 8, JAVA_NATIVE);
+	if (enters || j->kind == JAVA_ROUTINES)
+		java_add(j, w->regs[UNWIND_RBP] + 16, JAVA_BP_SAVED | JAVA_NATIVE);
+	else if (j->frame_size && pc - j->begin < j->complete) /* the second compiler has made it */
+		java_plan_early(j, sp);
+	else if (j->frame_size)
+		java_add(j, sp + j->frame_size, JAVA_BP_SAVED | JAVA_NATIVE);
+}
+
 /* Lists places for the caller of a stub, which may be C++ code. */
 WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 {
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, bp, code[2] = { 0, 0 };
+	__u64 sp, bp;
 
 	if (!j || !w)
 		return 0;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
+	j->scan_how = JAVA_BP_GUESS | JAVA_NATIVE;
 	if (exact) {
-		java_copy(env, code, sizeof(code), 16, pc - 8);
-		if (code[0] >> 56 == 0x55 || (code[1] & 0xffff) == 0xc35d)
-			java_add(j, sp + 16, JAVA_BP_SAVED | JAVA_NATIVE);
-		else if (j->kind == JAVA_GLUE || (code[1] & 0xff) == 0x55 || (code[1] & 0xff) == 0xc3)
-			java_add(j, sp + 8, JAVA_NATIVE);
+		if (!java_read_around(env, j, pc) && !java_plan_stub_edge(j, sp))
+			java_plan_stub_leaf(env, j, w, pc);
+		return 0;
 	}
-	if (j->kind == JAVA_GLUE && !exact) { /* it may have aligned rsp for its call */
+	if (j->kind == JAVA_GLUE) { /* it may have aligned rsp for its call */
 		java_add(j, sp + 8, 0);
 		java_add(j, sp + 16, 0);
 	}
@@ -135,9 +109,8 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 	if (j->kind != JAVA_GLUE && bp >= sp && bp - sp < JAVA_FRAME_SPAN)
 		java_add(j, bp + 16, JAVA_BP_SAVED | JAVA_NATIVE);
 	/* The barrier at a method's entry has a word between its rbp and the return address. */
-	j->scan = exact || j->frame_size ? sp + 8 : bp + 24;
-	j->scans = exact || j->frame_size ? JAVA_SCANS : 1;
-	j->scan_how = JAVA_BP_GUESS | JAVA_NATIVE;
+	j->scan = j->frame_size ? sp + 8 : bp + 24;
+	j->scans = j->frame_size ? JAVA_SCANS : 1;
 	return 0;
 }
 

@@ -79,6 +79,7 @@ WALK_FN int java_try(WALK_ENV env, __u32 i)
 	w->regs[UNWIND_RSP] = cfa;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->exact = w->inner = w->bx_known = 0;
+	w->unchecked |= i >= j->n; /* it may be an old one */
 	return WALK_ON;
 }
 
@@ -115,6 +116,7 @@ static WALK_INLINE int java_plan(WALK_ENV env, struct java_walk *j, const struct
 		break;
 	case JAVA_GLUE:
 	case JAVA_STUB:
+	case JAVA_ROUTINES:
 		java_plan_stub(env, pc, exact);
 		break;
 	default:
@@ -141,6 +143,8 @@ WALK_FN int java_step(WALK_ENV env, __u64 pc)
 	java_seen(env, pc);
 	for (__u32 i = 0; i < JAVA_PLACES + JAVA_SCANS + 1; i++) {
 		end = java_try(env, i);
+		if (end == WALK_ON && i == 0)
+			java_settled(env);
 		if (end != JAVA_NEXT)
 			break;
 	}
