@@ -3,8 +3,8 @@
  *
  * Names are read when a method is first met. So are the methods that the compiler has put into one another:
  * the chain of scopes is decoded once for each place in code, and sent as a record that the marks refer to.
- * Addresses are used again: a method is known by the addresses of its ConstMethod and of its class's name
- * too, and code by its compile id, which a JVM uses once.
+ * Addresses are used again: a method is known by its ConstMethod, and by the address and the end of its
+ * class's name, too; and code by its compile id, which a JVM uses once.
  */
 #ifndef CPROF_BPF_LANG_JAVA_H
 #define CPROF_BPF_LANG_JAVA_H
@@ -96,8 +96,7 @@ static __always_inline int java_recall_method(WALK_ENV env, __u64 method)
 		return 0;
 	c->method = 0;
 	k = java_method_slot(c, method);
-	if (k->method != method || k->generation != c->j.p.generation ||
-	    s->head.time - k->read >= JAVA_METHOD_NS ||
+	if (k->method != method || k->generation != c->j.p.generation || k->read != s->head.time ||
 	    lang_read64(method + y->at[JAVA_METHOD_CONST]) != k->method_const)
 		return 0;
 	c->method = k->function;

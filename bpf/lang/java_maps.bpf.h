@@ -8,7 +8,6 @@
 enum {
 	JAVA_KNOWN_BITS = 9,
 	JAVA_METHODS_BITS = 7,
-	JAVA_METHOD_NS = 10 * 1000 * 1000, /* a method is read again after this time */
 	JAVA_HALVINGS = 18,		   /* a method's code has fewer than 2^18 places */
 	JAVA_TABLE = 4 << 10,		   /* bytes of a line table with the tables after it, at most */
 	JAVA_PC_DESC = 16,		   /* bytes: pc, scope, objects, flags */
@@ -39,9 +38,9 @@ struct java_known {
 	__u32 size, pad; /* size: bytes of the frame */
 };
 
-/* An interpreted method. Its address may be used again, but not within a moment: see JAVA_METHOD_NS. */
+/* An interpreted method of this sample. In the next one another method may have its address. */
 struct java_known_method {
-	__u64 method, method_const, read; /* read: time */
+	__u64 method, method_const, read; /* read: time of the sample */
 	__u32 generation;		  /* 0: nothing */
 	__u32 function, code_bytes, pad;
 };

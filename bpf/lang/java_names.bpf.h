@@ -25,6 +25,17 @@ static __always_inline __u32 java_symbol(const struct java_layout *y, __u64 symb
 	return lang_copy(to, symbol + y->at[JAVA_SYMBOL_BODY], n, most);
 }
 
+/* Returns the last bytes of a Symbol's text. They differ if another name has taken the address. */
+static __always_inline __u64 java_symbol_end(const struct java_layout *y, __u64 symbol)
+{
+	__u64 bytes;
+	__u16 n = 0;
+
+	bpf_probe_read_user(&n, sizeof(n), (const void *)(symbol + y->at[JAVA_SYMBOL_LENGTH]));
+	bytes = lang_read64(symbol + y->at[JAVA_SYMBOL_BODY] + (n > 8 ? n - 8 : 0));
+	return n < 8 ? bytes & ((1ull << 8 * n) - 1) : bytes;
+}
+
 static __always_inline __u64 java_pool_entry(const struct java_layout *y, __u64 pool, __u32 index)
 {
 	return lang_read64(pool + y->at[JAVA_POOL_BYTES] + 8 * (__u64)(index & 0xffff));
@@ -98,7 +109,9 @@ static __always_inline int java_function(WALK_ENV env, const struct java_walk *j
 	symbol = lang_read64(holder + y->at[JAVA_KLASS_NAME]);
 	if (!symbol)
 		return -LANG_STATE_UNREADABLE;
-	sign = java_sign(j, j->method_const * 31 + symbol);
+	/* A class of the same shape may use the addresses again. The indexes of its texts: three of 16 bits */
+	sign = (j->method_const * 31 + symbol) * 31 + (java_const64(j, y->at[JAVA_CONST_NAME]) << 16);
+	sign = java_sign(j, sign * 31 + java_symbol_end(y, symbol));
 	id = lang_find_sent(l, JAVA_KEY_METHOD, method, sign);
 	return id ? (int)id : java_name(env, method, sign, holder, symbol);
 }
