@@ -75,7 +75,7 @@ static void put_function(struct marking *m, uint32_t language, uint32_t function
 			     (uint64_t)tier << STACK_LANG_TIER_SHIFT | (inlined ? STACK_LANG_INLINED : 0));
 }
 
-/* Puts the functions of a mark. Returns false if the machine frame stays. */
+/* Puts the functions of a mark. Returns true if the machine frame stays. */
 static bool put_mark(struct marking *m, uint32_t language, const struct lang_mark *mark)
 {
 	uint32_t tier, at = mark->at & LANG_MARK_AT;
