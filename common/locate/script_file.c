@@ -27,28 +27,32 @@ static bool ends_line(uint32_t c, uint32_t next)
 	return c == '\n' || (c == '\r' && next != '\n') || c == 0x2028 || c == 0x2029;
 }
 
-/* Is this the first byte of a character of n bytes, all of which are here? */
-static bool is_character(const uint8_t *p, size_t left, size_t n)
+/* Returns how many bytes of a character of n bytes are here: fewer if others follow, or the text ends. */
+static size_t count_bytes(const uint8_t *p, size_t left, size_t n)
 {
-	uint32_t second = left > 1 ? p[1] : 0;
+	uint8_t low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+	uint8_t high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+	size_t i = 1;
 
-	for (size_t i = 1; i < n; i++) {
-		if (i >= left || (p[i] & 0xc0) != 0x80)
-			return false;
-	}
-	if ((p[0] == 0xe0 && second < 0xa0) || (p[0] == 0xed && second >= 0xa0))
-		return false;
-	return !((p[0] == 0xf0 && second < 0x90) || (p[0] == 0xf4 && second >= 0x90));
+	if (n > 1 && left > 1 && (p[1] < low || p[1] > high))
+		return 1;
+	while (i < n && i < left && (p[i] & 0xc0) == 0x80)
+		i++;
+	return i;
 }
 
-/* Reads one character; a byte that begins none is U+FFFD. Returns its bytes. */
+/*
+ * Reads one character. The bytes of one that is not whole are U+FFFD, as in the Encoding standard's decoder
+ * (WHATWG, 8.1.1). Returns its bytes.
+ */
 static size_t read_utf8(const uint8_t *p, size_t left, uint32_t *c)
 {
 	size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+	size_t got = n ? count_bytes(p, left, n) : 1;
 
 	*c = 0xfffd;
-	if (n == 0 || !is_character(p, left, n))
-		return 1;
+	if (got != n)
+		return got;
 	*c = n == 1 ? *p : *p & (0x7f >> n);
 	for (size_t i = 1; i < n; i++)
 		*c = *c << 6 | (p[i] & 0x3f);
