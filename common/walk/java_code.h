@@ -198,13 +198,13 @@ static WALK_INLINE int java_read_blob(WALK_ENV env, struct java_walk *j, const s
 }
 
 /* Returns the kind of a blob by the first letters of its name. */
-static WALK_INLINE __u32 java_kind_of(__u32 name)
+static WALK_INLINE __u32 java_kind_of(__u64 name)
 {
-	switch (name) {
+	if (name == 0x6e2065766974616e) /* "native n"method, and not "native s"ignature handlers */
+		return JAVA_WRAPPER;
+	switch ((__u32)name) {
 	case 0x74656d6e: /* "nmet"hod */
 		return JAVA_COMPILED;
-	case 0x6974616e: /* "nati"ve nmethod */
-		return JAVA_WRAPPER;
 	case 0x65746e49: /* "Inte"rpreter */
 		return JAVA_INTERPRETED;
 	case 0x62617476: /* "vtab"le chunks */
@@ -232,8 +232,8 @@ WALK_FN int java_find(WALK_ENV env, __u64 pc)
 {
 	const struct java_layout *y = java_layout(env);
 	struct java_walk *j = java_state(env);
-	__u32 name = 0, offset;
-	__u64 block;
+	__u64 block, name = 0;
+	__u32 offset;
 	__s16 done;
 
 	if (!j || !y)
@@ -248,7 +248,7 @@ WALK_FN int java_find(WALK_ENV env, __u64 pc)
 	j->begin = java_code_place(j, y, JAVA_BLOB_CODE_BEGIN, y->at[JAVA_CODE]);
 	j->end = java_code_place(j, y, JAVA_BLOB_CODE_END, y->at[JAVA_CODE]);
 	j->name = java_blob64(j, y, JAVA_BLOB_NAME);
-	if (!java_is_within(pc, j->begin, j->end) || java_copy(env, &name, sizeof(name), 4, j->name))
+	if (!java_is_within(pc, j->begin, j->end) || java_copy(env, &name, sizeof(name), 8, j->name))
 		return JAVA_NOTHING;
 	offset = java_blob32(j, y, JAVA_BLOB_FRAME_SIZE);
 	j->frame_size = offset < JAVA_FRAME_SPAN / 8 ? offset * 8 : 0;

@@ -73,7 +73,8 @@ static WALK_INLINE void java_plan_stub_leaf(WALK_ENV env, struct java_walk *j, c
 
 	j->scan = sp + 8;
 	j->scans = JAVA_SCANS;
-	if (j->kind == JAVA_GLUE || (j->around[JAVA_BEFORE] & 0xff) == 0x55)
+	if (j->kind == JAVA_GLUE || (j->around[JAVA_BEFORE] & 0xff) == 0x55 ||
+	    (j->kind == JAVA_STUB && !j->frame_size && !enters)) /* as signature handlers */
 		java_add(j, sp + 8, JAVA_NATIVE);
 	if (enters || j->kind == JAVA_ROUTINES)
 		java_add(j, w->regs[UNWIND_RBP] + 16, JAVA_BP_SAVED | JAVA_NATIVE);

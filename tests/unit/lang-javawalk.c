@@ -395,6 +395,11 @@ static const struct listing listings[] = {
 		{ "c9", 5, SAVED }, /* leave */
 		{ "c3", 0, KEPT }, /* ret */
 	} },
+	{ "17, a stub without a frame", "native signature handlers", 0, -1, 0, {
+		{ "49 8d 36", 0, KEPT }, /* lea (%r14),%rsi */
+		{ "33 d2", 0, KEPT }, /* xor %edx,%edx */
+		{ "c3", 0, KEPT }, /* ret */
+	} },
 	{ "17, a stub for exceptions", "unwind_exception Runtime1 stub", 0, -1, 0, {
 		{ "48 8b 34 24", 0, KEPT }, /* mov (%rsp),%rsi */
 	} },
