@@ -26,7 +26,7 @@
 #include "common/stats/changes.h"
 
 enum {
-	FLAME_DIFF = FILTERS_END,
+	FLAME_DIFF = SIDES_END,
 	FLAME_NEGATE,
 	FLAME_HEATMAP,
 	FLAME_SLICE,
@@ -69,6 +69,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
 	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	FILTER_ROWS_LATENCY,
+	SIDES_ROWS,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_LOOKS, FLAME_TITLE, "title", "TEXT", "title" },
 	{ OPTIONS_LOOKS, FLAME_SUBTITLE, "subtitle", "TEXT", "second line of the title" },
@@ -88,8 +89,9 @@ static const struct option_row options[] = {
 	CLI_ROWS,
 	{ 0 },
 };
-static const struct command_line command = { "cprof-flame", "draw a flame graph", "[FILE ...]\n--diff A... -- B...",
-					      options };
+static const struct command_line command = {
+	"cprof-flame", "draw a flame graph", "[FILE ...]\n--diff A... -- B...\n--diff --split TIME A...", options,
+};
 
 /* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
 enum { SLICE_MS = 20, SLICES_MOST = 400 };
@@ -313,6 +315,19 @@ static void check_search(struct settings *s)
 		cli_usage("invalid --search \"%s\": %s", text, why);
 }
 
+/* Assigns the operands of --diff to its sides. A single one can be text with the counts of both. */
+static void take_sides(struct settings *s, const struct filters *f, char **names, size_t n)
+{
+	const char *window = sides_window_option(s->sides);
+
+	if (window && !s->diff)
+		cli_usage("%s requires --diff", window);
+	if (s->diff && (n > 1 || window) && !sides_take(s->sides, names, n, s->after))
+		cli_usage("--diff: " SIDES_WANTED);
+	if (s->sides[0].n)
+		sides_settle(s->sides, &f->view);
+}
+
 static void check_flame(struct settings *s, struct filters *f, char **names, int operands)
 {
 	filters_check(f);
@@ -321,8 +336,7 @@ static void check_flame(struct settings *s, struct filters *f, char **names, int
 		cli_usage("--slice requires --heatmap");
 	if (s->lanes && !s->heatmap)
 		cli_usage("--lanes requires --heatmap");
-	if (s->diff && operands > 1 && !sides_take(s->sides, names, (size_t)operands, s->after))
-		cli_usage("--diff: " SIDES_WANTED);
+	take_sides(s, f, names, (size_t)operands);
 	if (s->negate && !s->diff)
 		cli_usage("--negate requires --diff");
 	if (s->n_source_dirs && !s->source)
@@ -584,7 +598,7 @@ int main(int argc, char **argv)
 	cli_begin(&command);
 	cli_keep_memory();
 	while ((c = cli_option(argc, argv)) != -1) {
-		if (!filters_option(&f, c, optarg))
+		if (!filters_option(&f, c, optarg) && !sides_option(s.sides, c, optarg))
 			take_option(&f, &s, c);
 		else if (c != FILTER_NO_NAMES)
 			note_filter(&s, c);
@@ -619,6 +633,8 @@ int main(int argc, char **argv)
 	} else {
 		if (status == STATUS_OK && !p.total[0] && !p.total[1])
 			filters_warn_none(&f, "the picture is empty");
+		else if (s.sides[0].n)
+			sides_report_empty(s.sides, &f, &p, false);
 		draw_picture(&s, &p, &f, sides);
 	}
 	profile_release(&p);

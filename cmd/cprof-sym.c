@@ -599,7 +599,7 @@ static void parse_options(struct settings *s, int argc, char **argv)
 	if (s->key_path && !s->scrubbed)
 		cli_usage("--scrub-key requires --scrub");
 	s->times.wall = true; /* a later reader may ask for waits */
-	cli_window(&s->times.from, &s->times.to);
+	cli_window(&s->times.from, "--from", &s->times.to, "--to");
 	mo->debuginfod = s->files.debuginfod;
 	s->kernel.symfs = mo->symfs = s->files.symfs;
 	s->kernel.debug_dirs = mo->debug_dirs = s->files.n_debug_dirs ? s->files.debug_dirs : NULL;

@@ -55,12 +55,9 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format, 
 void diff_print_folded(struct profile *p, bool raw);
 
 /*
- * gate.c: returns the status if a side has no samples, STATUS_OK otherwise. An empty file is an accepted
- * side if there is no gate.
+ * gate.c: the gate of --fail-above: STATUS_GREW if a function grew significantly and by at least the given
+ * points.
  */
-enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s,
-			       struct filters *f);
-/* The gate of --fail-above: STATUS_GREW if a function grew significantly and by at least the given points. */
 enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s);
 
 /* Returns the tested change of a row of the table. */

@@ -23,35 +23,6 @@ static void warn_unseen(const struct diff_findings *o, double allowed)
 		 lacking[o->changes.model.basis]);
 }
 
-/*
- * A gate cannot judge sides without samples. Options that leave a side none of its samples are a usage error.
- */
-enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s,
-			       struct filters *f)
-{
-	enum status status = STATUS_OK;
-	struct buf there = { 0 };
-
-	filters_append_there(f, &there);
-
-	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
-		const struct side *side = &s->sides[number];
-
-		if (o->p.total[number] || (side->loaded.empty && s->fail_above < 0))
-			continue;
-		if (side->had) {
-			cli_warn("0 samples of %s are compared: the options exclude all that it has%s",
-				 side->title, there.n ? buf_cstr(&there) : "");
-			buf_clear(&there); /* it is about both sides */
-		} else {
-			cli_warn("0 samples of %s are compared: it has none", side->title);
-		}
-		status = side->had && status != STATUS_DAMAGED ? STATUS_USAGE : STATUS_DAMAGED;
-	}
-	buf_release(&there);
-	return status;
-}
-
 /* Looks for significant growth of a function's cumulative weight, of at least the given points. */
 enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s)
 {

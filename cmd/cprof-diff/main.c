@@ -11,7 +11,7 @@
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
 
-enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
+enum { DIFF_FOLDED = SIDES_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
        DIFF_AFTER, DIFF_BUDGET };
 enum { ROWS = 20 };
 
@@ -25,6 +25,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
 	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
 	FILTER_ROWS_LATENCY,
+	SIDES_ROWS,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "table|tsv|ndjson|json|md|FILE", "table, rows for programs, brief, or a file" },
 	{ OPTIONS_OUTPUT, DIFF_BUDGET, "budget", "BYTES", "length of the brief of -o md (4000)" },
@@ -35,7 +36,7 @@ static const struct option_row options[] = {
 };
 static const struct command_line command = {
 	"cprof-diff", "compare two profiles, and say which changes may be chance",
-	"A B\nA... -- B...\n--before A... --after B...", options,
+	"A B\nA... -- B...\n--before A... --after B...\n--split TIME A...", options,
 };
 
 static double parse_points(const char *text)
@@ -123,7 +124,7 @@ static void check_settings(const struct diff_settings *s)
 		cli_usage("%s and %s are mutually exclusive", tested, s->folded ? "--folded" : "--no-normalize");
 }
 
-static enum status print_findings(struct diff_findings *o, const struct diff_settings *s,
+static enum status print_findings(struct diff_findings *o, struct diff_settings *s,
 				  struct filters *f, char *const *arguments)
 {
 	enum status status;
@@ -139,7 +140,7 @@ static enum status print_findings(struct diff_findings *o, const struct diff_set
 		diff_print_program(o, s->format, &f->view);
 	else
 		diff_print_table(o, s, f);
-	status = diff_judge_nothing(o, s, f);
+	status = sides_report_empty(s->sides, f, &o->p, s->fail_above >= 0);
 	if (s->fail_above < 0)
 		return STATUS_OK;
 	return status ? status : diff_judge(o, s);
@@ -167,7 +168,7 @@ int main(int argc, char **argv)
 	cli_begin(&command);
 	cli_keep_memory();
 	while ((c = cli_option(argc, argv)) != -1) {
-		if (!filters_option(&f, c, optarg))
+		if (!filters_option(&f, c, optarg) && !sides_option(s.sides, c, optarg))
 			take_option(&f, &s, c);
 	}
 	f.joined = !s.folded;
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
 	s.budget = s.budget ? s.budget : BRIEF_BUDGET;
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
 	result_open(argv + optind);
+	sides_settle(s.sides, &f.view);
 	sides_name(s.sides);
 	diff_warn_twice(&s);
 	if (!profile_init(&o.p))

@@ -86,6 +86,7 @@ void diff_warn(const struct profile *p, const struct side *sides, const struct f
 
 void diff_warn_twice(const struct diff_settings *s)
 {
+	bool windowed = s->sides[0].windowed || s->sides[1].windowed; /* then both sides can have one file */
 	size_t n = s->sides[0].n + s->sides[1].n;
 	struct stat *files = calloc(n, sizeof(*files));
 
@@ -100,7 +101,7 @@ void diff_warn_twice(const struct diff_settings *s)
 			continue;
 		while (files[before].st_ino != files[i].st_ino || files[before].st_dev != files[i].st_dev)
 			before++;
-		if (before < i)
+		if (before < i && ((before >= s->sides[0].n) == number || !windowed))
 			cli_warn("%s: the same file %s", name,
 				 (before >= s->sides[0].n) == number ? "twice on one side" : "on both sides");
 	}

@@ -176,14 +176,16 @@ void cli_instant(struct time_arg *to, const char *option, const char *text)
 			  option, text);
 }
 
-void cli_window(const struct time_arg *from, const struct time_arg *to)
+void cli_window(const struct time_arg *from, const char *from_option, const struct time_arg *to,
+		const char *to_option)
 {
 	if (!from->kind || from->kind != to->kind)
 		return;
 	if (from->kind == TIME_ARG_DAYTIME ? from->ns == to->ns : from->ns >= to->ns)
-		cli_usage("--from is not before --to");
+		cli_usage("%s is not before %s", from_option, to_option);
 	if (from->ns > to->ns)
-		cli_warn("--from is later in the day than --to: the time window spans midnight, on each day");
+		cli_warn("%s is later in the day than %s: the time window spans midnight, on each day",
+			 from_option, to_option);
 }
 
 const char *cli_directory(const char *option, const char *path)

@@ -66,10 +66,12 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
  */
 void cli_instant(struct time_arg *to, const char *option, const char *text);
 /*
- * Checks --from against --to: a window in which no time can be is a usage error. If both are times of day,
- * --from may be the later one; the window then spans midnight, and a warning says so.
+ * Checks one end of a time window against the other: a window in which no time can be is a usage error. If
+ * both are times of day, from may be the later one; the window then spans midnight, and a warning says so.
+ * The options are for messages.
  */
-void cli_window(const struct time_arg *from, const struct time_arg *to);
+void cli_window(const struct time_arg *from, const char *from_option, const struct time_arg *to,
+		const char *to_option);
 /*
  * Returns path if it is a directory, and exits otherwise: a misspelt directory would look like missing files.
  */

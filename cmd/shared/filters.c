@@ -361,7 +361,7 @@ void filters_check(struct filters *f)
 	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_users ||
 			v->n_labels;
 	f->view.alike = &f->alike;
-	cli_window(&f->view.from, &f->view.to);
+	cli_window(&f->view.from, "--from", &f->view.to, "--to");
 	if (f->view.latency)
 		check_latency(f);
 	if (f->view.wall && f->view.n_events)
@@ -414,8 +414,7 @@ static void append_events(const struct filters *f, struct buf *out)
 		buf_printf(out, "; did you mean --event %s?", guess);
 }
 
-/* Appends the times that --from and --to could ask for, as offsets or of the clock as these are. */
-static void append_range(struct filters *f, struct buf *out)
+void filters_append_range(struct filters *f, struct buf *out)
 {
 	uint64_t first, last;
 
@@ -445,7 +444,7 @@ void filters_append_there(struct filters *f, struct buf *out)
 		buf_printf(out, "; %" PRIu64 " wait%s not counted (--wall)", f->waits,
 			   f->waits == 1 ? " is" : "s are");
 	if (timed && !f->passed)
-		append_range(f, out);
+		filters_append_range(f, out);
 	buf_bytes(out, f->none.p, f->none.n);
 	if (out->failed)
 		cli_no_memory();

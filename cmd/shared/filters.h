@@ -109,6 +109,7 @@ struct filters {
 	/* Set before filters_check: labels are rows of all columns (projection.h); functions have modules. */
 	bool joined, tells_modules;
 	bool weighed;     /* --weight was given */
+	const char *from_option, *to_option; /* the options that set the window's ends; NULL: --from and --to */
 	bool has_latency; /* set before filters_check: the command knows --weight latency */
 	bool cpu_beside;  /* with it, CPU time goes to side 1 of the profile */
 	/* Name a capture without names while it is read; warn if it remains without them. */
@@ -166,6 +167,8 @@ void filters_events(const struct filters *f, struct buf *out);
  * warning says so and lists what there is: events, commands, functions and so on, and the nearest name.
  */
 void filters_warn_none(struct filters *f, const char *what);
+/* Appends the recorded time, "; recorded: 0 to 60.2 s", or of the clock if the window is by the clock. */
+void filters_append_range(struct filters *f, struct buf *out);
 /* Appends the second part of that warning, which begins with "; ", or nothing. */
 void filters_append_there(struct filters *f, struct buf *out);
 

@@ -211,7 +211,9 @@ static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
 
-	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" :
+	       v->from.kind ? (f->from_option ? f->from_option : "--from") :
+	       v->to.kind ? (f->to_option ? f->to_option : "--to") :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
 	       v->latency ? "--weight latency" : v->n_events ? "--event" : v->blame ? filters_blame(f) :
 	       v->wall ? "--wall" : v->n_groups ? "--in" : v->n_users ? "--uid" :

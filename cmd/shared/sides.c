@@ -1,4 +1,4 @@
-#include "cmd/shared/sides.h"
+#include "cmd/shared/sides_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,10 +27,23 @@ void sides_add(struct side *side, char *name)
 	side->names[side->n++] = name;
 }
 
+static void share_operands(struct side sides[PROFILE_SIDES], char **names, size_t n)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		for (size_t i = 0; i < n; i++)
+			sides_add(&sides[side], names[i]);
+		sides[side].shared = true;
+	}
+}
+
 bool sides_take(struct side sides[PROFILE_SIDES], char **names, size_t n, size_t after)
 {
 	size_t before = after && after < n ? n - after : n / 2;
 
+	if (!after && sides_are_parts(sides, n)) {
+		share_operands(sides, names, n);
+		return true;
+	}
 	if (n < PROFILE_SIDES || (n != PROFILE_SIDES && before != n - after))
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -38,10 +51,24 @@ bool sides_take(struct side sides[PROFILE_SIDES], char **names, size_t n, size_t
 	return true;
 }
 
+/* " from 14:03:20 to 14:05": the part of the window that is the side's own. */
+static void append_window(const struct side *side, struct buf *out)
+{
+	const struct side_bound *bounds[] = { &side->from, &side->to };
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		if (!side->windowed || !bounds[i]->text)
+			continue;
+		buf_text(out, i == 0 ? " from " : bounds[0]->text ? " to " : " until ");
+		sanitize_append(out, slice_of(bounds[i]->text));
+	}
+}
+
 void sides_name(struct side sides[PROFILE_SIDES])
 {
+	struct buf name = { 0 }, window = { 0 };
 	unsigned int dashes = 0;
-	struct buf name = { 0 };
+	char more[32] = "";
 
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
 		struct side *side = &sides[number];
@@ -49,15 +76,18 @@ void sides_name(struct side sides[PROFILE_SIDES])
 		for (size_t i = 0; i < side->n; i++)
 			dashes += strcmp(side->names[i], "-") == 0;
 		sanitize_append(&name, slice_of(side->names[0]));
+		append_window(side, &window);
 		if (side->n > 1)
-			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", buf_cstr(&name),
-				 side->n - 1);
-		else
-			snprintf(side->title, sizeof(side->title), "%s", buf_cstr(&name));
-		if (name.failed)
+			snprintf(more, sizeof(more), " and %zu more", side->n - 1);
+		snprintf(side->title, sizeof(side->title), "%.*s%s%.50s", more[0] || window.n ? 170 : 255,
+			 buf_cstr(&name), more, buf_cstr(&window));
+		if (name.failed || window.failed)
 			cli_no_memory();
+		more[0] = '\0';
 		buf_clear(&name);
+		buf_clear(&window);
 	}
+	buf_release(&window);
 	buf_release(&name);
 	if (dashes > 1)
 		cli_usage("standard input can be one of the two, not both");
@@ -124,11 +154,16 @@ static enum status load_operand(struct filters *f, char *name, struct profile *p
 enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p,
 		       struct changes_setup *setup, bool losses)
 {
+	const struct time_arg from = f->view.from, to = f->view.to;
 	enum status status = STATUS_OK;
 
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
 		struct side *side = &sides[number];
 
+		f->view.from = side->from.at;
+		f->view.to = side->to.at;
+		f->from_option = side->from.option;
+		f->to_option = side->to.option;
 		for (size_t i = 0; i < side->n; i++) {
 			enum status one = load_operand(f, side->names[i], p, side, number, losses);
 
@@ -138,9 +173,13 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 				      side->samples > 0 ? (double)p->total[number] / side->samples : 1;
 		side->had = side->loaded.totals.samples > 0 || p->total[number] > 0 ||
 			    (side->loaded.texts && f->view.n_comms);
+		if (side->windowed && !p->total[number])
+			filters_append_range(f, &side->there);
 		setup->timed[number] = side->loaded.streams && !side->loaded.texts;
 		setup->runs[number] = side->runs;
 	}
+	f->view.from = from;
+	f->view.to = to;
 	return status;
 }
 
@@ -178,6 +217,31 @@ void sides_warn_order(const struct side sides[PROFILE_SIDES])
 			 sides[1].title, sides[0].title);
 }
 
+enum status sides_report_empty(struct side sides[PROFILE_SIDES], struct filters *f, const struct profile *p,
+			       bool strict)
+{
+	enum status status = STATUS_OK;
+	struct buf there = { 0 };
+
+	filters_append_there(f, &there);
+	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
+		struct side *side = &sides[number];
+
+		if (p->total[number] || (side->loaded.empty && !strict))
+			continue;
+		if (side->had) {
+			cli_warn("0 samples of %s are compared: the options exclude all that it has%s",
+				 side->title, buf_cstr(side->there.n ? &side->there : &there));
+			buf_clear(&there); /* it is about both sides */
+		} else {
+			cli_warn("0 samples of %s are compared: it has none", side->title);
+		}
+		status = side->had && status != STATUS_DAMAGED ? STATUS_USAGE : STATUS_DAMAGED;
+	}
+	buf_release(&there);
+	return status;
+}
+
 bool sides_comparable(const struct side sides[PROFILE_SIDES])
 {
 	const struct loaded *a = &sides[0].loaded, *b = &sides[1].loaded;
@@ -187,6 +251,8 @@ bool sides_comparable(const struct side sides[PROFILE_SIDES])
 
 void sides_release(struct side sides[PROFILE_SIDES])
 {
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
 		free(sides[side].names);
+		buf_release(&sides[side].there);
+	}
 }

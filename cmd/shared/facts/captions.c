@@ -56,26 +56,39 @@ static void make_title(struct captions *c, const struct picture *pic, const stru
 	buf_release(&names[1]);
 }
 
-/* "2026-11-21 14:03:20 UTC, 55.7 s, cpu-clock at 199 Hz, 2 CPUs; --comm make", for each side */
+static void append_facts(const struct loaded *l, struct buf *out)
+{
+	if (!l->streams)
+		return;
+	about_facts(&l->about, l->totals.seconds_ns, false, out);
+	if (!out->n)
+		buf_text(out, "unknown date");
+}
+
+/*
+ * "2026-11-21 14:03:20 UTC, 55.7 s, cpu-clock at 199 Hz, 2 CPUs; --comm make", for each side; once if both
+ * are of one recording
+ */
 static void make_subtitle(struct captions *c, const struct picture *pic, const struct loaded *sides)
 {
 	static const char *const words[PROFILE_SIDES] = { "before: ", "after: " };
-	struct buf *out = &c->subtitle;
+	struct buf *out = &c->subtitle, facts[PROFILE_SIDES] = { { 0 } };
+	bool alike;
 
-	for (unsigned int side = 0; side < pic->sides; side++) {
-		size_t begin;
-
-		if (!sides[side].streams)
-			continue;
-		buf_text(out, out->n ? "; " : "");
-		buf_text(out, pic->sides > 1 ? words[side] : "");
-		begin = out->n;
-		about_facts(&sides[side].about, sides[side].totals.seconds_ns, false, out);
-		if (out->n == begin)
-			buf_text(out, "unknown date");
+	for (unsigned int side = 0; side < pic->sides; side++)
+		append_facts(&sides[side], &facts[side]);
+	alike = pic->sides > 1 && strcmp(buf_cstr(&facts[0]), buf_cstr(&facts[1])) == 0;
+	for (unsigned int side = 0; side < (alike ? 1 : pic->sides); side++) {
+		if (facts[side].n)
+			buf_printf(out, "%s%s%s", out->n ? "; " : "",
+				   pic->sides > 1 && !alike ? words[side] : "", buf_cstr(&facts[side]));
 	}
 	if (c->filters.n)
 		buf_printf(out, "%s%s", out->n ? "; " : "", buf_cstr(&c->filters));
+	for (unsigned int side = 0; side < pic->sides; side++) {
+		out->failed = out->failed || facts[side].failed;
+		buf_release(&facts[side]);
+	}
 }
 
 /* The title with the date, so that the tabs of several captures of one program differ. */
