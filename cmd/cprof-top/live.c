@@ -37,7 +37,7 @@ struct live {
 	uint64_t period;
 	bool fit;
 	struct screen screen;
-	bool looks;             /* keys change the table by look; other views they only pause */
+	bool looks;             /* keys change the table or tree by look; other views they only pause */
 	struct look look;
 	struct profile seen;    /* likewise, the window as it is shown, and its view */
 	struct view seen_view;
@@ -92,7 +92,11 @@ static void shape_window(struct live *v, struct window *w)
 	struct views views = *v->how;
 
 	if (v->looks) {
-		look_show(&v->look, &v->f->shape, &w->profile, &v->seen, &v->seen_view, &views);
+		struct look all = v->look; /* the header stays when keys open rows or search */
+
+		all.n_steps = 0;
+		all.searches = false;
+		look_show(&all, &v->f->shape, &w->profile, &v->seen, &v->seen_view, &views);
 		w->share = w->weight ? (double)v->seen.total[0] / (double)w->weight : 0;
 	} else if (!w->shaped) {
 		filters_shape(v->f, &w->profile);
@@ -112,10 +116,10 @@ static void print_window(struct live *v, const struct buf *text)
 		if (status.failed)
 			cli_no_memory();
 		row += row < 0 ? 0 : (long)v->look.rows.line;
-		screen_draw(&v->screen, text, row, buf_cstr(&status));
+		screen_draw(&v->screen, text, row, v->look.rows.line, buf_cstr(&status));
 		buf_release(&status);
 	} else if (v->screen.on) {
-		screen_draw(&v->screen, text, -1, NULL);
+		screen_draw(&v->screen, text, -1, 0, NULL);
 	} else if (fwrite(text->p, 1, text->n, stdout) != text->n || fflush(stdout) != 0) {
 		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
 	}
@@ -417,17 +421,17 @@ static void wait_for(void *context, struct reader *r, int fd)
 	}
 }
 
-/* Opens the keyboard, if there is a screen. Only a table is gathered so that keys can change it. */
+/* Opens the keyboard, if there is a screen. Keys change only tables and trees, which are gathered for it. */
 static void open_keys(struct live *v, const char *path)
 {
 	v->screen.keys = -1;
 	if (v->screen.on)
 		v->screen.keys = keyboard_open(strcmp(path, "-") == 0);
-	v->looks = v->screen.keys >= 0 && v->how->shape == SHAPE_TABLE;
+	v->looks = v->screen.keys >= 0 && (v->how->shape == SHAPE_TABLE || v->how->shape == SHAPE_TREE);
 	if (!v->looks)
 		return;
 	v->view = v->f->view;
-	look_begin(&v->look, v->f, &v->view, v->how->cum);
+	look_begin(&v->look, v->f, &v->view, v->how);
 	v->f->view.all_ids = true;
 }
 

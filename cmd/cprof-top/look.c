@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/cprof-top/keyboard.h"
+#include "cmd/cprof-top/look_tree.h"
 #include "cmd/shared/keys.h"
 #include "common/profile/sanitize.h"
 
@@ -13,13 +14,14 @@ static const enum view_by usual[] = { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THR
 
 enum { USUAL = sizeof(usual) / sizeof(usual[0]) };
 
-void look_begin(struct look *l, const struct filters *f, struct view *view, bool cum)
+void look_begin(struct look *l, const struct filters *f, struct view *view, const struct views *views)
 {
 	bool by_name = view->n_keys == 1 && view->keys[0].by == BY_FUNCTION;
 
 	*l = (struct look){ .n_given = view->n_keys,
 			    .given_modules = f->tells_modules && !by_name,
-			    .cum = cum };
+			    .tree = views->shape == SHAPE_TREE,
+			    .cum = views->cum };
 	memcpy(l->given, view->keys, sizeof(l->given));
 	keys_gather_all(view);
 	l->gathered = *view;
@@ -29,11 +31,12 @@ static void drop_step(struct look *l)
 {
 	struct look_step *s = &l->steps[--l->n_steps];
 
-	if (s->by == BY_FUNCTION)
+	if (s->by == BY_FUNCTION && !s->path)
 		regfree(&l->calls);
 	l->choice = s->choice;
 	l->row = s->row;
 	free(s->name);
+	free(s->path);
 	free(l->marked);
 	l->marked = NULL;
 }
@@ -61,10 +64,10 @@ static const struct look_step *calls_shown(const struct look *l)
 {
 	const struct look_step *s = l->n_steps ? &l->steps[l->n_steps - 1] : NULL;
 
-	return s && s->by == BY_FUNCTION ? s : NULL;
+	return s && s->by == BY_FUNCTION && !s->path ? s : NULL;
 }
 
-/* Sets the keys of the choice. */
+/* Sets the keys of the choice. A tree keeps its functions below another outermost frame. */
 static size_t choose_keys(const struct look *l, struct view_key *keys, bool *modules)
 {
 	*modules = l->choice || l->given_modules;
@@ -75,7 +78,8 @@ static size_t choose_keys(const struct look *l, struct view_key *keys, bool *mod
 		return l->n_given;
 	}
 	keys[0] = (struct view_key){ usual[l->choice - 1], NULL };
-	return usual[l->choice - 1] != BY_FUNCTION;
+	keys[1] = (struct view_key){ BY_FUNCTION, NULL };
+	return usual[l->choice - 1] == BY_FUNCTION ? 0 : l->tree && usual[l->choice - 1] != BY_MODULE ? 2 : 1;
 }
 
 static bool passes(const struct look *l, int root, struct slice name)
@@ -124,16 +128,16 @@ void look_show(struct look *l, const struct transform *shape, const struct profi
 	size_t n = choose_keys(l, keys, &modules);
 
 	keys_choose(&l->gathered, keys, n, modules, seen_view, &t.by);
-	t.by.joined = !calls;
+	t.by.joined = !calls && !l->tree;
 	t.by.tabs = true;
 	profile_release(seen);
-	if (!copy_stacks(l, gathered, seen) || !transform_apply(&t, seen))
+	if (!copy_stacks(l, gathered, seen) || !transform_apply(&t, seen) || (l->tree && !look_tree_cut(l, seen)))
 		cli_no_memory();
 	views->profile = seen;
 	views->view = seen_view;
-	views->shape = calls ? SHAPE_PEEK : SHAPE_TABLE;
+	views->shape = l->tree ? SHAPE_TREE : calls ? SHAPE_PEEK : SHAPE_TABLE;
 	views->peek = calls ? &l->calls : NULL;
-	views->search = l->searches && !calls ? &l->search : NULL;
+	views->search = l->searches && !calls && !l->tree ? &l->search : NULL;
 	views->module =
 		last && last->by == BY_MODULE && n == 0 ? slice_of(last->name) : (struct slice){ NULL, 0 };
 	views->cum = l->cum;
@@ -164,14 +168,32 @@ static struct slice row_label(const struct look *l, const struct profile *seen)
 	return profile_text(seen, l->rows.labels[l->row < l->rows.n ? l->row : 0]);
 }
 
+/* Appends the label of a row, or its path in a tree. No other row has it. */
+static void append_row(const struct look *l, const struct profile *seen, size_t row, struct buf *out)
+{
+	struct slice label;
+
+	buf_clear(out);
+	if (l->tree) {
+		look_tree_path(l, seen, row, out);
+	} else if (row < l->rows.n) {
+		label = profile_text(seen, l->rows.labels[row]);
+		buf_bytes(out, label.p, label.n);
+	}
+	if (out->failed)
+		cli_no_memory();
+}
+
 static void remember_row(struct look *l, const struct profile *seen)
 {
-	struct slice label = l->rows.n ? row_label(l, seen) : (struct slice){ NULL, 0 };
+	struct buf text = { 0 };
 
+	append_row(l, seen, l->row, &text);
 	free(l->marked);
-	l->marked = strndup(label.n ? (const char *)label.p : "", label.n);
+	l->marked = strdup(buf_cstr(&text));
 	if (!l->marked)
 		cli_no_memory();
+	buf_release(&text);
 }
 
 static bool add_step(struct look *l, int root, enum view_by by, struct slice name)
@@ -180,11 +202,23 @@ static bool add_step(struct look *l, int root, enum view_by by, struct slice nam
 
 	if (l->n_steps == LOOK_STEPS || name.n == 0 || (by == BY_FUNCTION && !expect_name(&l->calls, name)))
 		return false;
-	*s = (struct look_step){ root, by, strndup((const char *)name.p, name.n), l->choice, l->row };
+	*s = (struct look_step){ root, by, strndup((const char *)name.p, name.n), l->choice, l->row, NULL };
 	if (!s->name)
 		cli_no_memory();
 	l->n_steps++;
 	return true;
+}
+
+/* Steps into the row of a tree, to the subtree of its frame. */
+static enum look_change step_below(struct look *l, const struct profile *seen)
+{
+	if (!look_tree_step(l, seen, &l->steps[l->n_steps < LOOK_STEPS ? l->n_steps : 0]))
+		return LOOK_SAME;
+	l->n_steps++;
+	l->row = 0;
+	l->marks = false;
+	drop_search(l);
+	return LOOK_CHANGED;
 }
 
 /* Steps into the row: its process, thread, command, container or module, and at last its function. */
@@ -195,6 +229,8 @@ static enum look_change step_into(struct look *l, const struct profile *seen)
 	size_t n = choose_keys(l, keys, &modules);
 	struct slice label;
 
+	if (l->tree)
+		return step_below(l, seen);
 	if (calls_shown(l) || !l->rows.n)
 		return LOOK_SAME;
 	label = row_label(l, seen);
@@ -242,9 +278,10 @@ static enum look_change move_row(struct look *l, const struct profile *seen, int
 static void next_choice(struct look *l)
 {
 	enum view_by given = l->n_given ? l->given[0].by : BY_FUNCTION;
+	size_t most = l->tree && l->n_given == 2 && l->given[1].by == BY_FUNCTION ? 2 : 1;
 
 	l->choice = (l->choice + 1) % LOOK_CHOICES;
-	if (l->choice && l->n_given <= 1 && usual[l->choice - 1] == given)
+	if (l->choice && l->n_given <= most && usual[l->choice - 1] == given)
 		l->choice = (l->choice + 1) % LOOK_CHOICES;
 	l->row = 0;
 	l->marks = false;
@@ -310,10 +347,10 @@ enum look_change look_key(struct look *l, const struct profile *seen, int key)
 		return type_key(l, key);
 	switch (key) {
 	case 's':
-		l->cum = !l->cum;
-		return LOOK_CHANGED;
+		l->cum = !l->cum && !l->tree;
+		return l->tree ? LOOK_SAME : LOOK_CHANGED;
 	case 'b':
-		if (calls_shown(l))
+		while (l->n_steps && (l->tree || calls_shown(l))) /* paths are by the keys */
 			drop_step(l);
 		next_choice(l);
 		return LOOK_CHANGED;
@@ -339,12 +376,16 @@ enum look_change look_key(struct look *l, const struct profile *seen, int key)
 
 long look_marked(struct look *l, const struct profile *seen)
 {
+	struct buf text = { 0 };
+
 	if (!l->marks || !l->rows.n)
 		return -1;
-	for (size_t i = 0; l->marked && i < l->rows.n; i++) {
-		if (slice_is(profile_text(seen, l->rows.labels[i]), l->marked))
+	for (size_t i = 0; l->marked && l->marked[0] && i < l->rows.n; i++) {
+		append_row(l, seen, i, &text);
+		if (strcmp(buf_cstr(&text), l->marked) == 0)
 			l->row = i;
 	}
+	buf_release(&text);
 	l->row = l->row < l->rows.n ? l->row : l->rows.n - 1;
 	return (long)l->row;
 }
@@ -357,13 +398,14 @@ static void append_choice(const struct look *l, struct buf *out)
 	shown.n_keys = choose_keys(l, shown.keys, &modules);
 	for (size_t i = 0; i < keys_columns(&shown); i++)
 		buf_printf(out, "%s%s", i ? "," : "by ", keys_name(&shown, i));
-	buf_printf(out, ", %s first", l->cum ? "cum" : "flat");
+	if (!l->tree)
+		buf_printf(out, ", %s first", l->cum ? "cum" : "flat");
 }
 
-void look_status(const struct look *l, bool table, struct buf *out)
+void look_status(const struct look *l, bool changes, struct buf *out)
 {
 	buf_text(out, l->paused ? "[paused] " : "");
-	if (!table) {
+	if (!changes) {
 		buf_text(out, "q quit  p pause");
 		return;
 	}
@@ -379,5 +421,5 @@ void look_status(const struct look *l, bool table, struct buf *out)
 		buf_text(out, "  ");
 	}
 	append_choice(l, out);
-	buf_text(out, "  q quit  p pause  s sort  b by  / search  Enter open  Esc back");
+	buf_printf(out, "  q quit  p pause  %sb by  / search  Enter open  Esc back", l->tree ? "" : "s sort  ");
 }

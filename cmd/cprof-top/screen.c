@@ -151,10 +151,20 @@ static void put_all(const struct buf *out)
 		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
 }
 
-void screen_draw(struct screen *s, const struct buf *text, long marked, const char *status)
+/* Says how many lines are not shown, above and below. */
+static void put_missing(struct buf *out, size_t above, size_t below)
+{
+	if (above)
+		buf_printf(out, "[%zu lines above, %zu more]" CLEAR_LINE "\n", above, below);
+	else
+		buf_printf(out, "[%zu more lines]" CLEAR_LINE "\n", below);
+}
+
+void screen_draw(struct screen *s, const struct buf *text, long marked, size_t head, const char *status)
 {
 	size_t lines = buf_lines(text), most = s->lines - 1; /* the cursor is on the line below */
 	size_t shown = lines > most ? most - 1 : lines;
+	size_t above = marked >= (long)shown && head < shown ? (size_t)marked - shown + 1 : 0;
 	const uint8_t *p = text->p;
 	struct buf out = { 0 };
 
@@ -163,14 +173,15 @@ void screen_draw(struct screen *s, const struct buf *text, long marked, const ch
 		buf_byte(&out, '\n');
 	s->drawn = true;
 	buf_text(&out, WRAP_OFF HOME);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < shown + above; i++) {
 		const uint8_t *end = memchr(p, '\n', text->n - (size_t)(p - text->p));
 
-		put_line(s, &out, p, (size_t)(end - p), (long)i == marked);
+		if (i < head || i >= head + above)
+			put_line(s, &out, p, (size_t)(end - p), (long)i == marked);
 		p = end + 1;
 	}
 	if (shown < lines)
-		buf_printf(&out, "[%zu more lines]" CLEAR_LINE "\n", lines - shown);
+		put_missing(&out, above, lines - shown - above);
 	if (status)
 		put_bytes(&out, (const uint8_t *)status,
 			  count_fitting_bytes((const uint8_t *)status, strlen(status), s->columns - 1), true);

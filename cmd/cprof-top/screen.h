@@ -37,10 +37,11 @@ void screen_open(struct screen *s);
 enum screen_event screen_wait(struct screen *s, int fd);
 /*
  * Draws the text, which may have colours. If lines do not fit, the last line says how many are missing. A
- * line that is too long ends in "...". marked: number of a line to be shown reversed, or -1; status: the
- * line of the cursor, or NULL. Exits with status 1 if the write fails.
+ * line that is too long ends in "...". marked: number of a line to be shown reversed, or -1. If it does not
+ * fit, lines after the first ones, of which there are head, scroll away. status: the line of the cursor, or
+ * NULL. Exits with status 1 if the write fails.
  */
-void screen_draw(struct screen *s, const struct buf *text, long marked, const char *status);
+void screen_draw(struct screen *s, const struct buf *text, long marked, size_t head, const char *status);
 /* Clears the line of the cursor. */
 void screen_leave(struct screen *s);
 

@@ -424,6 +424,15 @@ uint64_t views_least(const struct views *v)
 	return (uint64_t)ceil(v->min_share / 100 * (double)v->profile->total[0]);
 }
 
+/* Notes a line of the tree as a row. */
+static void note_line(const struct views *v, const struct tree_line *line)
+{
+	struct views_rows_shown *to = v->shown;
+
+	if (to && to->n < VIEWS_ROWS)
+		to->labels[to->n++] = line->more ? 0 : line->node;
+}
+
 static void put_line(const struct views *v, struct buf *out, const struct tree_line *line)
 {
 	uint32_t indent = line->depth < INDENTED ? line->depth : INDENTED;
@@ -450,8 +459,12 @@ static void tree_text(const struct views *v, struct buf *out)
 	buf_printf(out, "\n\n%10s %7s %10s %7s\n", "total", "total%", "self", "self%");
 	if (!tree_init(&t, v->profile, views_least(v), v->depth))
 		cli_no_memory();
-	while (tree_next(&t, &line))
+	if (v->shown)
+		*v->shown = (struct views_rows_shown){ .line = buf_lines(out) };
+	while (tree_next(&t, &line)) {
+		note_line(v, &line);
 		put_line(v, out, &line);
+	}
 	if (t.failed)
 		cli_no_memory();
 	tree_release(&t);

@@ -18,13 +18,13 @@
 
 enum views_shape { SHAPE_TABLE, SHAPE_PEEK, SHAPE_STACKS, SHAPE_TREE, SHAPE_TREND };
 
-enum { VIEWS_ROWS = 256 };
+enum { VIEWS_ROWS = 1024 };
 
-/* Where the rows of a table are in the text. */
+/* Where the rows of a table or a tree are in the text. */
 struct views_rows_shown {
 	size_t line; /* number of the first row's line */
 	size_t n;
-	uint32_t labels[VIEWS_ROWS];
+	uint32_t labels[VIEWS_ROWS]; /* the nodes of a tree; 0: the line stands for several frames */
 };
 
 struct views {
@@ -44,7 +44,7 @@ struct views {
 	const regex_t *peek; /* SHAPE_PEEK: selects the functions */
 	const regex_t *search; /* SHAPE_TABLE: only rows whose name matches; NULL: all */
 	struct slice module;   /* SHAPE_TABLE: only functions of this module; empty: all */
-	struct views_rows_shown *shown; /* SHAPE_TABLE: is filled with the first rows, if set */
+	struct views_rows_shown *shown; /* SHAPE_TABLE and SHAPE_TREE: is filled with the first rows, if set */
 	bool colour;
 	double min_share;    /* SHAPE_TREE: smaller children share one line; percent of the total */
 	uint64_t every;      /* SHAPE_TREND: length of the intervals, which is that of the view's moments */

@@ -125,8 +125,68 @@ check(t.wait() == 0 and t.same_mode(), "q quits, and gives the terminal back")
 check(t.text.endswith("\r\x1b[K"), "  without the line of keys", repr(t.text[-80:]))
 t.close()
 
+# ---- the call tree
+def lines(text):
+    """The lines of a tree: weight, depth, name."""
+    found = re.findall(r"^ +([0-9]+) +[0-9.]+% +[0-9]+ +[0-9.]+%  ( *)(.*?) *$", text, re.M)
+    return [(weight, len(indent) // 2, name) for weight, indent, name in found]
+
+
+def tree(*options):
+    out = subprocess.run(["cprof-top", "--tree", *options, first], stdout=subprocess.PIPE, check=True).stdout
+    return lines(out.decode())
+
+
+t = begin("--tree")
+check(lines(t.screen()) == tree() and len(tree()) == 8, "the tree is that of --tree", t.screen())
+for by in ["module", "process", "thread", "comm", "container"]:
+    got = press(t, "b")
+    keys = by if by == "module" else by + ",function"
+    check(lines(got) == tree("--by", keys) and lines(got), "b: by %s, as --by %s" % (by, keys), got)
+    check(status_line(got).startswith("by %s  q quit" % keys), "  which the last line says", got)
+check(lines(press(t, "b")) == tree(), "  and after the last one by function again", t.screen())
+got = press(t, "/", "a", "l", "p")
+check(lines(got) == tree("--match", "alpha"), "/ leaves the stacks with a match", got)
+check(lines(press(t, "x")) == [], "  or none", t.screen())
+check(lines(press(t, ESCAPE)) == tree(), "  and Escape all", t.screen())
+got = press(t, DOWN, DOWN, ENTER)
+check(lines(got) == [("8", 0, "main"), ("8", 1, "beta")],
+      "Enter shows what is below the marked frame", got)
+check(status_line(got).startswith("main > by function"), "  whose name is in the last line", got)
+check(lines(press(t, ENTER)) == lines(got), "  the top itself does not open", t.screen())
+got = press(t, "j", "j", ENTER)
+check(lines(got) == [("8", 0, "beta")], "  a frame below does", got)
+check("main > beta > by" in got, "  with its callers in the last line", got)
+got = feed(t, data[2])
+check(lines(got) == [("2", 0, "beta")], "  also in the next window", got)
+check("of this shown" not in got, "  whose first line is of all", got)
+check(lines(press(t, ESCAPE, ESCAPE)) == [
+    ("9", 0, "db"), ("9", 1, "main [db1]"), ("9", 2, "alpha"),
+    ("2", 0, "web"), ("2", 1, "main [web2]"), ("2", 2, "beta")], "  back by two steps", t.screen())
+press(t, *"jjjj")
+check(t.marked()[0].endswith("web"), "k and j mark lines", t.marked())
+got = press(t, "b", "b", "j", ENTER, "b")
+check("by thread,function" in status_line(got) and ">" not in status_line(got), "b leaves the frame", got)
+before = len(t.text)
+t.resize(9, 60)
+t.until(lambda: len(t.text) > before and t.text.endswith(DRAWN))
+got = press(t, "j")
+check("more lines]" in got and lines(got), "a small screen says what is missing", got)
+while "lines above" not in got:
+    got = press(t, "j")
+check(len(t.marked()) == 1 and t.marked()[0] in got, "  the tree scrolls to the marked line", got, t.marked())
+check("Total:" in got and "total%" in got, "  below its head", got)
+t.keys("q")
+check(t.wait() == 0 and t.same_mode(), "  and q quits")
+t.close()
+t = begin("--tree", "--by", "thread,function")
+check(lines(t.screen()) == tree("--by", "thread,function"), "--by is the first choice", t.screen())
+press(t, *"bbbb")
+check("by comm,function" in status_line(t.screen()), "  which is not repeated", t.screen())
+t.end(signal.SIGTERM)
+
 # ---- the other views
-for view in ["--tree", "--peek=.", "--stacks=3"]:
+for view in ["--peek=.", "--stacks=3"]:
     t = begin(view)
     check("q quit  p pause" in t.screen(), "%s: q and p" % view, t.screen())
     check("[paused]" in press(t, "p"), "  p pauses", t.screen())
