@@ -83,13 +83,12 @@ class HeatMap {
 		zoom.id = 'heatzoom';
 		zoom.append(button('−', 'Show more time (-)', () => this.zoomBy(2)),
 			button('+', 'Show less time (+)', () => this.zoomBy(0.5)),
-			button('All', 'Show all time (0)', () => this.setWindow([0, this.t.slices])),
-				this.level);
+			button('All', 'Show all time (0)', () => this.setWindow([0, this.t.slices])));
 		this.legend = document.createElement('span');
 		this.legend.id = 'heatlegend';
 		this.legend.setAttribute('role', 'img');
-		side.insertBefore(zoom, document.getElementById('heatrange'));
-		side.insertBefore(this.legend, document.getElementById('heatrange'));
+		for (const one of [zoom, this.level, this.legend])
+			side.insertBefore(one, document.getElementById('heatrange'));
 	}
 
 	// Chooses the cells for the window, and sums them.
@@ -120,10 +119,10 @@ class HeatMap {
 		return unit === 'ns' ? words : `${words} ${weight === 1 ? unit.replace(/s$/, '') : unit}`;
 	}
 
-	wordsOf(cell) {
+	wordsOf(cell, moment = this.moment(this.sliceOf(cell))) {
 		const { runs } = this.t, slice = this.sliceOf(cell);
 		const run = runs.length ? ` (capture ${this.clock.run(slice) + 1})` : '';
-		return `${this.moment(slice)}: ${this.sayWeight(this.weight[cell])}${run}`;
+		return `${moment}: ${this.sayWeight(this.weight[cell])}${run}`;
 	}
 
 	words(range) {
@@ -322,14 +321,13 @@ class HeatMap {
 		this.left = width < 500 ? 96 : 132; // room for the names of lanes
 		this.room = width - this.left - 8;
 		this.fold();
+		// The same height for any number of rows: nothing moves under a finger that zooms.
 		const room = window.innerHeight < 600 ? 90 : 120;
-		this.cellHeight = this.rows === 1 ? 24
-			: Math.max(2, Math.min(12, Math.floor(room / this.rows)));
+		this.cellHeight = room / this.rows;
 		this.cellWidth = Math.max(1, this.room / this.columns);
 		const ratio = window.devicePixelRatio || 1;
 		this.width = this.left + this.columns * this.cellWidth + 1;
-		this.height = this.rows * this.cellHeight + (this.t.starts.some((start) => start > 0) ? 32
-			: 18);
+		this.height = room + (this.t.starts.some((start) => start > 0) ? 32 : 18);
 		this.canvas.width = Math.round(this.width * ratio);
 		this.canvas.height = Math.round(this.height * ratio);
 		this.canvas.style.width = `${this.width}px`;
@@ -338,6 +336,11 @@ class HeatMap {
 		this.draw();
 		for (const follow of this.followers)
 			follow(true);
+	}
+
+	// Returns where a row begins, at a whole pixel of the screen.
+	top(row) {
+		return Math.round(row * this.cellHeight * this.ratio) / this.ratio;
 	}
 
 	colour(share) {
@@ -352,7 +355,7 @@ class HeatMap {
 	draw() {
 		if (!this.width)
 			return;
-		const g = this.canvas.getContext('2d'), { cellWidth: cw, cellHeight: ch, left } = this;
+		const g = this.canvas.getContext('2d'), { cellWidth: cw, left } = this;
 		const marked = this.selected(), gap = cw >= 5 ? 0.75 : 0;
 		g.setTransform(1, 0, 0, 1, 0, 0);
 		g.clearRect(0, 0, this.canvas.width, this.canvas.height);
@@ -369,8 +372,8 @@ class HeatMap {
 				continue;
 			g.strokeStyle = this.format.accent;
 			g.lineWidth = 1.5;
-			g.strokeRect(left + Math.floor(cell / this.rows) * cw, (cell % this.rows) * ch,
-				cw - gap, ch);
+			const row = cell % this.rows, y = this.top(row);
+			g.strokeRect(left + Math.floor(cell / this.rows) * cw, y, cw - gap, this.top(row + 1) - y);
 		}
 		this.tell(marked);
 		for (const follow of this.followers)
@@ -395,33 +398,42 @@ class HeatMap {
 				colours.set(step, []);
 			colours.get(step).push(i);
 		}
+		// A single row has room for bars, in front of empty cells.
+		const bars = rows === 1 && this.most > 0;
+		g.fillStyle = this.colour(0);
+		for (let i = 0; bars && i < this.cells; i++)
+			g.fillRect(left + i * cw, 0, cw - gap, this.top(1));
 		for (const [step, cells] of colours) {
 			g.fillStyle = this.colour(step / 255);
-			for (const i of cells)
-				g.fillRect(left + Math.floor(i / rows) * cw, (i % rows) * ch, cw - gap, ch - (ch > 3 ? gap : 0));
+			for (const i of cells) {
+				const x = left + Math.floor(i / rows) * cw, y = this.top(i % rows);
+				const high = this.top(i % rows + 1) - y - (ch > 3 ? gap : 0);
+				const bar = bars ? this.weight[i] / this.most * high : high;
+				g.fillRect(x, y + high - bar, cw - gap, bar);
+			}
 		}
 		return this.picture;
 	}
 
 	// Fades the cells outside of the range.
 	drawRest(g, [from, to]) {
-		const { cellWidth: cw, cellHeight: ch, left, rows, columns } = this;
-		const x = (column) => left + column * cw, full = rows * ch;
+		const { cellWidth: cw, left, rows, columns } = this;
+		const x = (column) => left + column * cw, full = this.top(rows);
 		const first = Math.floor(from / rows), last = Math.floor(to / rows);
 		g.fillStyle = this.format.dark ? '#14171ba0' : '#ffffffa0';
 		g.fillRect(left, 0, first * cw, full);
-		g.fillRect(x(first), 0, cw, (from % rows) * ch);
+		g.fillRect(x(first), 0, cw, this.top(from % rows));
 		if (last < columns) {
-			g.fillRect(x(last), (to % rows) * ch, cw, full - (to % rows) * ch);
+			g.fillRect(x(last), this.top(to % rows), cw, full - this.top(to % rows));
 			g.fillRect(x(last + 1), 0, (columns - last - 1) * cw, full);
 		}
 	}
 
 	// The edge of the range goes down the first column and up the last.
 	drawRange(g, [from, to]) {
-		const { cellWidth: cw, cellHeight: ch, left, rows } = this;
-		const column = (i) => left + Math.floor(i / rows) * cw, y = (i) => (i % rows) * ch;
-		const last = to - 1, end = y(last) + ch, full = rows * ch;
+		const { cellWidth: cw, left, rows } = this;
+		const column = (i) => left + Math.floor(i / rows) * cw, y = (i) => this.top(i % rows);
+		const last = to - 1, end = this.top(last % rows + 1), full = this.top(rows);
 		g.strokeStyle = this.format.accent;
 		g.lineWidth = 1.5;
 		g.beginPath();
@@ -440,7 +452,7 @@ class HeatMap {
 	}
 
 	drawAxes(g) {
-		const { cellWidth: cw, cellHeight: ch, left, rows, group, t } = this, bottom = rows * ch;
+		const { cellWidth: cw, left, rows, group, t } = this, bottom = this.top(rows);
 		const cellNs = group * t.sliceNs, columnNs = rows * cellNs;
 		g.font = `10.5px ${FONT}`;
 		g.fillStyle = this.format.dim;
@@ -448,7 +460,7 @@ class HeatMap {
 		g.textAlign = 'right';
 		for (let i = 0, n = Math.min(4, rows); rows > 1 && i < n; i++)
 			g.fillText(i ? `+${sayLength(Math.round(rows * i / n) * cellNs)}` : '+0', left - 6,
-				Math.round(rows * i / n) * ch + 6);
+				this.top(Math.round(rows * i / n)) + 6);
 		g.textAlign = 'left';
 		const every = Math.max(1, Math.ceil(64 / cw));
 		const second = LENGTHS.map((s) => Math.round(s * 1e9 / columnNs)).find((n) => n >= every) ||
@@ -473,16 +485,19 @@ class HeatMap {
 		const range = open ? marked.map((cell) => this.sliceOf(cell)) : this.range;
 		const sum = range ? this.sumOf(range) : null;
 		const lines = [this.words(range) + (sum === null ? '' : `\n${this.sayWeight(sum)}`)];
+		// At most four lines, for which the page has room.
 		if (open && this.pressed === undefined)
 			lines.push('and to where?');
-		if (this.hover >= 0)
+		else if (this.hover >= 0 && range)
+			lines.push(this.wordsOf(this.hover, this.clock.seconds(this.sliceOf(this.hover))));
+		else if (this.hover >= 0)
 			lines.push(this.wordsOf(this.hover));
 		document.getElementById('heatrange').textContent = lines.join('\n');
 		document.getElementById('heatnote').textContent = range ? this.ledgerWords(range) ||
 			'The ledger below covers all time.' : '';
 		const zoomed = this.window[1] - this.window[0] < t.slices;
-		this.level.textContent = `${zoomed ? `${sayLength((this.window[1] - this.window[0]) * t.sliceNs)} of time, ` : ''}cells of ${
-			sayLength(this.group * t.sliceNs)}`;
+		const length = zoomed ? `${sayLength((this.window[1] - this.window[0]) * t.sliceNs)} in ` : '';
+		this.level.textContent = `${length}cells of ${sayLength(this.group * t.sliceNs)}`;
 		const ramp = [0, 0.05, 0.25, 0.5, 0.75, 1].map((s) => this.colour(s)).join(',');
 		this.legend.style.setProperty('--ramp', `linear-gradient(90deg, ${ramp})`);
 		this.legend.dataset.most = this.sayWeight(this.most);

@@ -124,6 +124,10 @@ def touch(kind, *points):
     b.call('Input.dispatchTouchEvent', type=kind, touchPoints=[{'x': x, 'y': y} for x, y in points])
 
 
+PLACES = '''["heatmap", "lanes", "pane"].map((id) => document.getElementById(id).getBoundingClientRect())
+    .map((r) => [r.top, r.height])'''
+
+
 def check_touch():
     a = Account('wall')
     b.call('Emulation.setTouchEmulationEnabled', enabled=True)
@@ -131,16 +135,22 @@ def check_touch():
     fresh(os.path.join(TMP, 'wall.html'))
     h = heat()
     ok('on a telephone the map is as wide as the page', h['left'] + h['columns'] * h['cellWidth'] <= 390, h)
+    places, cells = [b.value(PLACES)], set()
     x, y = place(h['rows'] * (h['columns'] // 2), h)
     touch('touchStart', (x - 30, y), (x + 30, y))
-    for i in range(1, 8):
-        touch('touchMove', (x - 30 - 10 * i, y), (x + 30 + 10 * i, y))
+    for i in range(1, 15):
+        touch('touchMove', (x - 30 - 9 * i, y), (x + 30 + 9 * i, y))
+        b.settle()
+        places.append(b.value(PLACES))
+        cells.add((heat()['rows'], b.value('document.getElementById("heatlevel").textContent')))
+    for i in range(14, 5, -1):
+        touch('touchMove', (x - 30 - 9 * i, y), (x + 30 + 9 * i, y))
     touch('touchEnd')
     b.settle()
     before = heat()['window']
     ok('two fingers zoom', before[1] - before[0] < a.b.slices * 0.8, before)
-    h = heat() # the controls above may take another line now
-    x, y = place(h['rows'] * (h['columns'] // 2), h)
+    ok('... with other cells and words above them', len({rows for rows, _ in cells}) > 1 < len(cells), cells)
+    same('... and nothing moves under them', [p for p in places if p != places[0]], [])
     for _ in range(8): # on a busy machine the first move may come so late that it was a long touch
         b.value('cprof.app.set({ range: "" })')
         touch('touchStart', (x + 60, y))
@@ -162,10 +172,33 @@ def check_touch():
     b.settle()
     want = [h['window'][0] + first * h['group'], h['window'][0] + (last + 1) * h['group']]
     same('a drag after a long touch selects', heat()['range'], want)
+    same('... and the map stays where it was', b.value(PLACES)[:2], places[0][:2])
     same('... its time', b.value('cprof.totals()'), a.total(*want))
     shot('lanes-touch')
+    b.click(*lane_place('p2 20/300', 0.5))
+    same('... and one with a lane alone', b.value(PLACES)[:2], places[0][:2])
     b.call('Emulation.setTouchEmulationEnabled', enabled=False)
     b.size(1280, 800)
+
+
+def check_still():
+    """On a wide page, the pointer changes words beside the map; with few lanes, too."""
+    for lanes in ('thread', 'none'):
+        fresh(os.path.join(TMP, 'wall.html'), f'#lanes={lanes}')
+        h, places = heat(), [b.value(PLACES)]
+        b.move(*place(3, h))
+        places.append(b.value(PLACES))
+        b.drag(*place(h['rows'] + 1, h), *place(h['rows'] * 4, h))
+        places.append(b.value(PLACES))
+        b.move(*place(h['rows'] * 7, h))
+        places.append(b.value(PLACES))
+        shot(f'lanes-still-{lanes}')
+        b.value('document.getElementById("heatmap").focus()')
+        for key in '+++':
+            b.key(key)
+            places.append(b.value(PLACES))
+        moved = [p for p in places if p != places[0]]
+        same(f'{lanes}: nothing moves for a range, its words, or another zoom', moved, [])
 
 
 def check_samples():
@@ -187,4 +220,4 @@ def check_samples():
     shot('lanes-dark')
 
 
-run(check_wall, check_zoom, check_touch, check_samples)
+run(check_wall, check_zoom, check_touch, check_still, check_samples)
