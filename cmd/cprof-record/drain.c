@@ -11,6 +11,16 @@ enum {
 	LAST_MOST = 250000000, /* ns that the end of a file waits for a table */
 };
 
+/*
+ * How long after its time a record waits for a table or a build ID, ns. A drain comes every quarter of a
+ * second, so the record is written within a second, and no more is lost if the recorder is killed. Records
+ * have more time in the beginning, when no file has a table and little can be lost, and in the end, when
+ * nothing newer waits.
+ */
+#define PATIENCE 750000000ull
+#define PATIENCE_AT_ENDS TABLE_CACHE_PATIENCE
+#define BEGINNING 3000000000ull
+
 static void change_user_walk(struct recorder *r, const struct change *c, const struct change_effect *effect)
 {
 	struct proc *parent, *child;
@@ -127,7 +137,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
 			       r->output.suspended  ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
 
-	if (s->deferred)
+	if (s->deferred || is == EMIT_WAITS)
 		r->last_change = i->time;
 	if (is != EMIT_WAITS && s->what != SAMPLE_OUTSIDE)
 		want_reread(r, s->pid);
@@ -140,10 +150,28 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	return is != EMIT_WAITS;
 }
 
+/* Can nothing wait any more, however new it is? */
+static bool is_impatient(const struct recorder *r)
+{
+	return r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
+	       (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
+}
+
+static void set_waiting(struct recorder *r, bool may_wait)
+{
+	r->user_walk.dont_wait = r->emit.dont_wait = !may_wait;
+}
+
 /* Writes items in order of time, so one that waits delays all later ones. Returns how many were written. */
 static size_t apply_items(struct recorder *r, size_t ripe)
 {
+	bool impatient = is_impatient(r);
+	uint64_t now = host_mono_ns(),
+		 patience = r->stopped || now - r->started < BEGINNING ? PATIENCE_AT_ENDS : PATIENCE;
+
+	set_waiting(r, !impatient);
 	for (size_t i = 0; i < ripe; i++) {
+		set_waiting(r, !impatient && now < r->queue.items[i].time + patience);
 		take_reread(r, r->queue.items[i].time);
 		if (r->queue.items[i].kind == ITEM_SIDEBAND) {
 			if (!apply_change(r, &r->queue.items[i]))
@@ -229,15 +257,15 @@ bool drain_until(struct recorder *r, uint64_t until)
 	if (r->emit.jit)
 		jit_tables_step(r->emit.jit, host_mono_ns());
 	ripe = queue_ripe(&r->queue, until);
-	r->user_walk.dont_wait = r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
-			      (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
-	r->emit.dont_wait = r->user_walk.dont_wait;
 	done = apply_items(r, ripe);
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
 	count_lost(r);
 	emit_jit(&r->emit, until);
+	if (r->overdue && done)
+		writer_flush(r->emit.w);
+	r->overdue = r->overdue && done < ripe;
 	if (r->emit.user_walk)
 		user_walk_publish(&r->user_walk);
 	return done == ripe;

@@ -167,7 +167,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
 
-	drain_until(r, now - MARGIN);
+	r->overdue = !drain_until(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, write_gone, &r->emit);
 	housekeeping_ledger(r, now, false);
 	look_when(r, now);

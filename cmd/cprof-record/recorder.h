@@ -55,6 +55,7 @@ struct recorder {
 		uint64_t start;
 	} held; /* a mapping that is applied, but waits in the queue to be written */
 	bool dont_wait; /* nothing waits for an unwind table */
+	bool overdue;   /* the last flush left items in the queue that wait */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
 	int metrics_dir; /* directory of the metrics file; -1: none */

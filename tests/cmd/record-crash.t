@@ -25,6 +25,56 @@ if [ "$missing" -lt 1300 ]; then pass "no more than the last second is missing";
 like "the ledger is there" "$(cprof-top -v "$tmp/cut.bin" 2>/dev/null)" '^Ledger: +[0-9]+ expected: [0-9]+ emitted'
 like "and the names" "$(cprof-sym "$tmp/cut.bin" 2>/dev/null | cprof-fold 2>/dev/null)" '^burn;.*main;brief_work [0-9]+$'
 
+# While a table is late: stacks that wait for it are written within the promised second, too. The workers are
+# stopped, so no table is made.
+chain=$BUILD/frameless/chain
+[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" >"$tmp/make" 2>&1
+if ! cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err"; then
+	skip "a kill while stacks wait for a table" "no walk by tables here: $(cat "$tmp/err")"
+else
+	workers() { pgrep -P "$recorder" cprof-tables; }
+	for attempt in 1 2 3 4; do # a busy machine delays the recorder itself
+		rm -f "$tmp/late.bin" "$tmp/cold"
+		cp "$chain" "$tmp/cold"
+		cprof-record -q -a -F 499 -o "$tmp/late.bin" &
+		recorder=$!
+		until [ -s "$tmp/late.bin" ]; do sleep 0.05; done
+		sleep 2.5 # in the first three seconds stacks wait for longer
+		stopped=$(workers)
+		kill -STOP $stopped
+		"$tmp/cold" deep 20 60 &
+		cold=$!
+		sleep 1.8 # later on, stacks do not wait for this file any more
+		kill -9 $recorder
+		died=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
+		kill -9 $cold $stopped
+		wait $recorder $cold 2>/dev/null
+		last=$(cprof-dump "$tmp/late.bin" 2>/dev/null | sed -n 's/^sample time=\([0-9]*\) .*/\1/p' |
+			tail -n 1)
+		missing=$(((died - last) / 1000000))
+		diag "killed $attempt times while a table was late: $missing ms are missing"
+		[ "$missing" -ge 1300 ] || break
+	done
+	like "the process that makes tables was stopped" "$(echo $stopped)" '^[0-9]+( [0-9]+)?$'
+	is "while a table is late, no more than the last second is missing" "$((missing < 1300))" 1
+	cprof-fold -U --truncated --comm cold "$tmp/late.bin" >"$tmp/folded" 2>/dev/null
+	like "  the stacks that wait are cut" "$(cat "$tmp/folded")" '\[truncated: no-table\].* [0-9]+$'
+
+	# After the end nothing newer waits: there is more time for the table of a short program.
+	cprof-record -F 499 -o "$tmp/short.bin" -- sh -c 'while [ ! -e "$1.go" ]; do sleep 0.02; done
+		"$1" deep 20 0.4; : >"$1.done"' sh "$tmp/cold" 2>"$tmp/short.err" &
+	recorder=$!
+	until stopped=$(workers); do sleep 0.02; done
+	kill -STOP $stopped
+	: >"$tmp/cold.go"
+	until [ -e "$tmp/cold.done" ]; do sleep 0.02; done
+	sleep 0.9
+	kill -CONT $stopped
+	wait $recorder
+	is "a table that comes after a short program's end" $? 0
+	unlike "  is waited for" "$(cat "$tmp/short.err")" 'a table was late'
+fi
+
 # The reader exits, the disk is full.
 cprof-record -a -q -F 999 >/dev/full 2>"$tmp/err"
 is "> /dev/full" $? 1

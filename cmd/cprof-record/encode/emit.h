@@ -62,7 +62,7 @@ struct emit {
 	struct jit_dumps *jit_dumps;
 	struct stacks stacks;
 	uint32_t said_frames, said_nodes;
-	bool dont_wait; /* samples no longer wait for tables or build IDs */
+	bool dont_wait; /* the next record does not wait for tables or build IDs */
 	bool said_vdso;
 	uint32_t segment;
 	uint64_t next_process, next_thread, next_file, next_script, next_function;

@@ -158,20 +158,15 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	return true;
 }
 
-/*
- * Makes a step. WALK_ASK: it waits for a table, for TABLE_CACHE_PATIENCE after the sample at most, whatever it
- * waits for. Otherwise the queue would grow without limit when new files come faster than tables are made.
- */
-static int step_walk(struct user_walk *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
+/* Makes a step. WALK_ASK: it waits for a table. */
+static int step_walk(struct user_walk *s, struct proc *p, struct unwind_host *h)
 {
 	int end = unwind_host_step(h);
 
 	if (end == WALK_ASK) {
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
-		uint64_t now = host_mono_ns();
 
-		if (m && table_cache_want(s->tables, p, m, now) && now - sampled < TABLE_CACHE_PATIENCE &&
-		    !s->dont_wait)
+		if (m && table_cache_want(s->tables, p, m, host_mono_ns()) && !s->dont_wait)
 			return WALK_ASK;
 		end = unwind_host_step(h);
 		s->late += end == WALK_ASK;
@@ -207,7 +202,7 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
 	while (out->fps[out->n - 1] = (uint32_t)h.walk.regs[UNWIND_RBP],
-	       (end = step_walk(s, p, &h, head->time)) == WALK_ON) {
+	       (end = step_walk(s, p, &h)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;

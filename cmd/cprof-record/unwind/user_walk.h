@@ -29,7 +29,7 @@ struct user_walk {
 	uint64_t since;    /* when the first one was known to be finished; 0: none yet */
 	bool asked, tried; /* the walk is wanted in the kernel at once; loading it there was tried */
 	uint64_t late;     /* stacks that were cut because a table was not made in time */
-	bool dont_wait;    /* nothing waits for tables any more */
+	bool dont_wait;    /* the next stack does not wait for a table */
 };
 
 /* A user stack, as it goes into the stream: addresses as in struct sample_head. */
