@@ -41,8 +41,8 @@ enum unwind_kind {
 	UNWIND_RA_REG = 11,   /* CFA = rsp + cfa, return address in register reg: innermost frame only (vfork) */
 	/*
 	 * Runs of pushes or pops: CFA = rsp + cfa ± 8 × the number of bits set in mask among the d lowest, d
-	 * bytes (16 at most) after the row's offset. A slot below rsp is not filled yet, or was emptied: rbp
-	 * and rbx with such a slot are still, or again, in their registers.
+	 * bytes (UNWIND_RUN at most) after the row's offset. A slot below rsp is not filled yet, or was
+	 * emptied: rbp and rbx with such a slot are still, or again, in their registers.
 	 */
 	UNWIND_PUSHES = 12,
 	UNWIND_POPS = 13,
@@ -55,6 +55,8 @@ enum unwind_kind {
  * a call ends at the return address that it leads to.
  */
 enum { UNWIND_FROM_CODE = 1 };
+
+enum { UNWIND_RUN = 16 }; /* bytes of a run of pushes or pops, at most */
 
 /* Where the caller's rbp is. */
 enum unwind_save {

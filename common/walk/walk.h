@@ -216,7 +216,7 @@ static WALK_INLINE __u32 walk_row(WALK_ENV env, struct walk *w, __u64 offset, __
 /* Returns the number of bits set among the d lowest. A popcount's multiplications are more expensive here. */
 static WALK_INLINE __u32 walk_bits(__u32 mask, __u32 d)
 {
-	mask &= (1u << (d < 16 ? d : 16)) - 1;
+	mask &= (1u << (d < UNWIND_RUN ? d : UNWIND_RUN)) - 1;
 	mask = mask - ((mask >> 1) & 0x5555);
 	mask = (mask & 0x3333) + ((mask >> 2) & 0x3333);
 	mask = (mask + (mask >> 4)) & 0x0f0f;
@@ -551,6 +551,32 @@ WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
+/* Is a register's slot in a run above rsp once all of the run's instructions were executed? */
+static WALK_INLINE int walk_is_above(__u8 saved, __s32 at, __s32 cfa)
+{
+	return saved != UNWIND_AT_CFA || at + cfa >= 0;
+}
+
+/*
+ * Beyond the last instruction of a run of pushes or pops, its row is a plain one: most calls are made there,
+ * and quick steps know plain rows only.
+ */
+static WALK_INLINE void walk_simplify(struct unwind_known *k, __u32 distance)
+{
+	__s32 bytes = 8 * (__s32)walk_bits(k->rule.mask, UNWIND_RUN), cfa = k->rule.cfa;
+
+	if (distance < UNWIND_RUN || (k->rule.kind != UNWIND_PUSHES && k->rule.kind != UNWIND_POPS))
+		return;
+	cfa += k->rule.kind == UNWIND_PUSHES ? bytes : -bytes;
+	if (!walk_is_above(k->rule.bp, k->rule.bp_at, cfa) || !walk_is_above(k->rule.bx, k->rule.bx_at, cfa))
+		return;
+	k->rule.kind = UNWIND_CFA_RSP;
+	k->rule.reg = k->rule.mask = 0;
+	k->rule.cfa = cfa;
+	k->from += UNWIND_RUN;
+	k->bytes -= UNWIND_RUN;
+}
+
 /* Caches the current row, which was searched for at this offset and holds for `left` more bytes. */
 static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 offset, __u32 left)
 {
@@ -571,6 +597,7 @@ static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 offset
 	k->load = load;
 	k->bytes = w->distance + left;
 	k->rule = w->rule;
+	walk_simplify(k, w->distance);
 }
 
 /* Sets the current row to the one of the current mapping that contains pc. Returns 0 on success. */
