@@ -244,7 +244,7 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 		return;
 	}
 	if (!r->metrics_failed)
-		cli_warn("%s: %s", r->o.metrics, strerror(errno));
+		cli_warn("%s: %s", r->o.metrics, output_process_error(errno));
 	r->metrics_failed = true;
 }
 
@@ -449,7 +449,7 @@ static void prepare(struct recorder *r, char **argv)
 	refusal_listen(r->o.verbose ? cli_warn : NULL);
 	output_open(&r->output, &r->o, &r->mask_before,
 		    &(struct output_asks){ wait_for_output, may_replace, r });
-	metrics_open(r);
+	metrics_file_open(&r->metrics_file, r->o.metrics);
 	hotplug_read(r);
 	if (r->o.command)
 		prepare_command(r);
@@ -558,7 +558,7 @@ int main(int argc, char **argv)
 	report_complaints(&r);
 	wait_for_hooks(&r);
 	say_metrics(&r, r.stopped, true);
-	metrics_close(&r);
+	metrics_file_close(&r.metrics_file);
 	opener_free(r.opener);
 	output_release(&r.output);
 	emit_release(&r.emit);

@@ -1,12 +1,6 @@
 #include "cmd/cprof-record/metrics.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void put_head(struct buf *out, const char *name, const char *type, const char *help)
 {
@@ -115,88 +109,13 @@ static void put_output(struct buf *out, const struct recorder *r)
 	put_metric(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
 	put_metric(out, "files_total", "counter", "Files that are complete.", (double)o->written);
 	put_metric(out, "files_removed_total", "counter", "Files removed because of their age, their bytes or a full disk.",
-		   (double)o->files.removed);
+		   (double)o->files.rotate.removed);
 	put_metric(out, "output_dark", "gauge", "1 while output is suspended because it cannot be written.",
 		   o->suspended);
 	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
 	put_metric(out, "hooks_failed_total", "counter", "Commands of --on-rotate that failed or could not be run.",
 		   (double)(o->hooks.failed + o->hooks.dropped));
 	put_metric(out, "frequency_hertz", "gauge", "Samples per second and CPU.", r->hertz);
-}
-
-static bool write_all(int fd, const struct buf *text)
-{
-	return !text->failed && write(fd, text->p, text->n) == (ssize_t)text->n;
-}
-
-/* Opens the file's directory once, because another user may decide where its path leads later. */
-static int open_dir(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	struct buf dir = { 0 };
-	int fd;
-
-	if (slash)
-		buf_printf(&dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-	host_user_begin();
-	fd = open(slash ? buf_cstr(&dir) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	host_user_end();
-	buf_release(&dir);
-	return fd;
-}
-
-/* Returns false once the directory was removed; the caller then opens a new one at its path. */
-static bool dir_exists(int dir)
-{
-	struct stat st;
-
-	return dir >= 0 && fstat(dir, &st) == 0 && st.st_nlink > 0;
-}
-
-/*
- * Writes the text into a temporary file and renames it. Other users may write into the directory as well, so
- * the temporary file is always new: a link or pipe with its name is removed, never followed or waited for.
- */
-static bool replace_metrics(int dir, const char *name, const struct buf *text)
-{
-	struct buf part = { 0 };
-	bool good;
-	int fd;
-
-	buf_printf(&part, "%s.part", name);
-	unlinkat(dir, buf_cstr(&part), 0);
-	fd = openat(dir, buf_cstr(&part), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	good = fd >= 0 && write_all(fd, text);
-	if (fd >= 0)
-		good = close(fd) == 0 && good;
-	good = good && renameat(dir, buf_cstr(&part), dir, name) == 0;
-	if (!good && fd >= 0)
-		unlinkat(dir, buf_cstr(&part), 0);
-	buf_release(&part);
-	return good;
-}
-
-void metrics_open(struct recorder *r)
-{
-	r->metrics_dir = r->o.metrics ? open_dir(r->o.metrics) : -1;
-}
-
-void metrics_close(struct recorder *r)
-{
-	if (r->metrics_dir >= 0)
-		close(r->metrics_dir);
-	r->metrics_dir = -1;
-}
-
-static bool write_text(struct recorder *r, const struct buf *text)
-{
-	const char *path = r->o.metrics, *slash = strrchr(path, '/');
-
-	if (!dir_exists(r->metrics_dir)) {
-		metrics_close(r);
-		r->metrics_dir = open_dir(path);
-	}
-	return r->metrics_dir >= 0 && replace_metrics(r->metrics_dir, slash ? slash + 1 : path, text);
 }
 
 bool metrics_write(struct recorder *r, uint64_t now, bool last)
@@ -214,7 +133,7 @@ bool metrics_write(struct recorder *r, uint64_t now, bool last)
 	put_costs(&text, &r->ledger);
 	put_files(&text, r);
 	put_output(&text, r);
-	good = write_text(r, &text);
+	good = metrics_file_write(&r->metrics_file, &text, last);
 	buf_release(&text);
 	return good;
 }

@@ -1,7 +1,7 @@
 /*
  * The recorder's own figures in the Prometheus text format, for node_exporter's textfile collector.
  *
- *	metrics_open(&r);
+ *	metrics_file_open(&r.metrics_file, r.o.metrics);
  *	metrics_write(&r, now, false);	// into the file of --metrics
  *
  * The file is replaced as a whole, so that no reader sees half of it, and a link at its path is not followed.
@@ -15,9 +15,6 @@
 
 enum { METRICS_SECONDS = 5 }; /* time between two writes */
 
-/* Opens the directory of --metrics. If it is missing, each write tries again. */
-void metrics_open(struct recorder *r);
-void metrics_close(struct recorder *r);
 /* Writes the file if METRICS_SECONDS have passed, or if last is set. Returns false with errno. */
 bool metrics_write(struct recorder *r, uint64_t now, bool last);
 

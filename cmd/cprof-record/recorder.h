@@ -6,6 +6,7 @@
 #include "cmd/cprof-record/encode/emit.h"
 #include "cmd/cprof-record/encode/ledger.h"
 #include "cmd/cprof-record/host/notify.h"
+#include "cmd/cprof-record/output/metrics_file.h"
 #include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/cost_limit.h"
 #include "cmd/cprof-record/process/targets.h"
@@ -58,7 +59,7 @@ struct recorder {
 	bool overdue;   /* the last flush left items in the queue that wait */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
-	int metrics_dir; /* directory of the metrics file; -1: none */
+	struct metrics_file metrics_file;
 };
 
 #endif

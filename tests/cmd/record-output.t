@@ -3,35 +3,7 @@
 # answer delays neither the end of the recorder nor the account of its samples.
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all
-[ -e /dev/fuse ] || skip_all "no /dev/fuse"
-back=$tmp/back mnt='' server='' recorder=''
-mkdir "$back"
-end_all() {
-	for p in $server $recorder; do kill -KILL "$p" 2>/dev/null; done
-	wait 2>/dev/null
-	[ ! "$mnt" ] || umount -l "$mnt" 2>/dev/null
-	server='' recorder=''
-}
-trap 'end_all; rm -rf "$tmp"' EXIT
-# begin NAME: mounts the file system at $mnt; one for each fault: a stalled request may hold a directory
-begin() {
-	end_all
-	mnt=$tmp/mnt-$1
-	mkdir "$mnt"
-	rm -f "$tmp/server"
-	"$BUILD/tests/faultfs" "$mnt" "$back" >"$tmp/server" 2>&1 &
-	server=$!
-	until [ -s "$tmp/server" ]; do sleep 0.05; done
-	grep -q ready "$tmp/server"
-}
-begin first || skip_all "FUSE cannot be mounted: $(head -1 "$tmp/server")"
-
-# within COMMAND: waits at most a minute until it succeeds
-within() { for i in $(seq 600); do eval "$1" && return; sleep 0.1; done; }
-until_said() { within "grep -q '$1' '$2' 2>/dev/null"; }
-# ended PID: prints "ended" if it ends within a minute
-has_ended() { case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in '' | Z*) ;; *) return 1 ;; esac; }
-ended() { within "has_ended $1"; has_ended "$1" && echo ended; }
+. "$tests/lib/faultfs-lib.sh"
 
 status "a file system that answers" 0 cprof-record -q -a -F 499 -o "$mnt/good" 2
 is "  has the whole capture" "$(cprof-dump "$back/good" | grep -c '^end .*closed')" 1
@@ -87,15 +59,11 @@ begin again
 cprof-record -a -F 997 -o "$mnt/later-write.again" 3600 2>"$tmp/err" &
 recorder=$!
 until_said 'waiting until it can be written' "$tmp/err"
-kill -USR1 $server
-stat "$mnt/nothing" >/dev/null 2>&1 # the server looks at the signal with its next request
+answer_again
 kill -TERM $recorder
 wait $recorder
 is "a file system that answers again" $? 0
 cprof-dump "$back/later-write.again" >"$tmp/dump" 2>&1
 is "  has the whole capture" "$(grep -c '^end .*closed' "$tmp/dump")" 1
-awk '/^ledger/ { split($4, o, "="); split($5, n, "="); at[$3 " " o[2]] = n[2] }
-	END { for (k in at) { split(k, w, " "); if (w[2] == "expected") e += at[k]
-		else if (w[2] != "sideband-lost" && w[2] != "waits-lost") s += at[k] } print e - s }' "$tmp/dump" >"$tmp/sum"
-is "  whose ledger adds up" "$(cat "$tmp/sum")" 0
+is "  whose ledger adds up" "$(unaccounted "$back/later-write.again")" 0
 done_testing

@@ -25,7 +25,7 @@ cmd/cprof-record/host/host.c 2 texts of the kernel's by fixed names
 cmd/cprof-record/helper/nsfile.c 2 handles (O_PATH) for the opener
 cmd/cprof-record/host/kernel_symbols.c 4 /sys/kernel, /proc/kallsyms, /boot
 cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
-cmd/cprof-record/metrics.c 2 the file that the user named
+cmd/cprof-record/output/metrics_file.c 2 the file that the user named
 common/foreign/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapped files
 cmd/cprof-record/output/output.c 1 /dev/null

@@ -5,9 +5,11 @@
  *				"ready"; a file named FAULT-CALL.REST has that fault at that call
  *
  * FAULT: stall (no answer), later (no answer from the third request on), eio, enospc, short (at most 1000
- * bytes are taken). CALL: lookup, open, read, write, truncate, flush. SIGUSR1: answers all
- * pending requests, and ends all faults. When the server ends, pending requests end too.
+ * bytes are taken). CALL: lookup, open, read, write, truncate, flush, rename. SIGUSR2: no request is answered
+ * from now on. SIGUSR1: answers all pending requests, and ends all faults. When the server ends, pending
+ * requests end too.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -19,6 +21,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST = 1 << 17, ROOT = 1, FILES = 100, HELD = 100, SHORT = 1000, LATER = 3 };
@@ -33,13 +37,21 @@ static struct file files[FILES]; /* the node is the index plus 2 */
 static size_t n_files;
 static char *held[HELD];
 static size_t n_held;
-static volatile sig_atomic_t released;
+static volatile sig_atomic_t released, stalled;
 static int dev, back;
 
 static void release_held(int signal)
 {
 	(void)signal;
 	released = 1;
+	stalled = 0;
+}
+
+static void stall_all(int signal)
+{
+	(void)signal;
+	released = 0;
+	stalled = 1;
 }
 
 static void fail(const char *what)
@@ -98,10 +110,19 @@ static const char *call_name(uint32_t opcode, const void *body)
 	case FUSE_READ: return "read";
 	case FUSE_WRITE: return "write";
 	case FUSE_FLUSH: return "flush";
+	case FUSE_RENAME:
+	case FUSE_RENAME2: return "rename";
 	case FUSE_SETATTR:
 		return ((const struct fuse_setattr_in *)body)->valid & FATTR_SIZE ? "truncate" : "";
 	default: return "";
 	}
+}
+
+/* Returns the old name of a rename; the new one follows it. */
+static const char *names_of(const struct fuse_in_header *in, const void *body)
+{
+	return (const char *)body +
+	       (in->opcode == FUSE_RENAME ? sizeof(struct fuse_rename_in) : sizeof(struct fuse_rename2_in));
 }
 
 /* Returns the fault of this request: "stall", "eio", ..., or "". */
@@ -115,6 +136,9 @@ static const char *fault_of(const struct fuse_in_header *in, const void *body)
 	name = f ? f->name : in->opcode == FUSE_LOOKUP ? body : "";
 	if (in->opcode == FUSE_CREATE)
 		name = (const char *)body + sizeof(struct fuse_create_in);
+	if (in->opcode == FUSE_RENAME || in->opcode == FUSE_RENAME2)
+		name = names_of(in, body);
+	name += *name == '.'; /* a file that is being written may be hidden */
 	n = strcspn(name, "-");
 	if (!*call || name[n] != '-' || strncmp(name + n + 1, call, strlen(call)) != 0)
 		return "";
@@ -179,10 +203,82 @@ static void do_setattr(const struct fuse_in_header *in, const struct fuse_setatt
 	reply(in, 0, &out, sizeof(out));
 }
 
+/* A file that is open keeps its node, without a name. */
+static void forget_name(const char *name)
+{
+	for (size_t i = 0; i < n_files; i++)
+		if (strcmp(files[i].name, name) == 0)
+			files[i].name[0] = '\0';
+}
+
+static void do_unlink(const struct fuse_in_header *in, const char *name)
+{
+	int error = unlinkat(back, name, 0) != 0 ? errno : 0;
+
+	if (!error)
+		forget_name(name);
+	reply(in, error, NULL, 0);
+}
+
+static void do_rename(const struct fuse_in_header *in, const void *body)
+{
+	const char *from = names_of(in, body), *to = from + strlen(from) + 1;
+	unsigned int flags = in->opcode == FUSE_RENAME ? 0 : ((const struct fuse_rename2_in *)body)->flags;
+	int error = syscall(SYS_renameat2, back, from, back, to, flags) != 0 ? errno : 0;
+
+	if (!error) {
+		forget_name(to);
+		for (size_t i = 0; i < n_files; i++)
+			if (strcmp(files[i].name, from) == 0)
+				snprintf(files[i].name, sizeof(files[i].name), "%s", to);
+	}
+	reply(in, error, NULL, 0);
+}
+
+/* The offset of an entry is the number of those before it. */
+static void do_readdir(const struct fuse_in_header *in, const struct fuse_read_in *r)
+{
+	static char bytes[MOST];
+	DIR *d = fdopendir(openat(back, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	size_t n = 0;
+
+	if (!d)
+		fail("fdopendir");
+	for (uint64_t i = 1; (e = readdir(d)); i++) {
+		struct fuse_dirent entry = { .ino = e->d_ino, .off = i, .type = e->d_type,
+					     .namelen = (uint32_t)strlen(e->d_name) };
+		size_t size = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + entry.namelen);
+
+		if (i <= r->offset)
+			continue;
+		if (n + size > r->size || n + size > sizeof(bytes))
+			break;
+		memset(bytes + n, 0, size);
+		memcpy(bytes + n, &entry, FUSE_NAME_OFFSET);
+		memcpy(bytes + n + FUSE_NAME_OFFSET, e->d_name, entry.namelen);
+		n += size;
+	}
+	closedir(d);
+	reply(in, 0, bytes, n);
+}
+
+static void do_statfs(const struct fuse_in_header *in)
+{
+	struct fuse_statfs_out out = { 0 };
+	struct statvfs st = { 0 };
+
+	fstatvfs(back, &st);
+	out.st = (struct fuse_kstatfs){ .blocks = st.f_blocks, .bfree = st.f_bfree, .bavail = st.f_bavail,
+					.bsize = (uint32_t)st.f_bsize, .namelen = 255,
+					.frsize = (uint32_t)st.f_frsize };
+	reply(in, 0, &out, sizeof(out));
+}
+
 static void answer(const struct fuse_in_header *in)
 {
 	const void *body = in + 1;
-	const char *fault = released ? "" : fault_of(in, body);
+	const char *fault = stalled ? "stall" : released ? "" : fault_of(in, body);
 	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 4096,
 				      .max_write = MOST / 2, .max_background = 16, .time_gran = 1 };
 	/* Only a file that is read may be mapped. */
@@ -211,6 +307,11 @@ static void answer(const struct fuse_in_header *in)
 	case FUSE_CREATE: do_create(in, body); break;
 	case FUSE_SETATTR: do_setattr(in, body); break;
 	case FUSE_READ: do_read(in, body); break;
+	case FUSE_READDIR: do_readdir(in, body); break;
+	case FUSE_UNLINK: do_unlink(in, body); break;
+	case FUSE_RENAME:
+	case FUSE_RENAME2: do_rename(in, body); break;
+	case FUSE_STATFS: do_statfs(in); break;
 	case FUSE_WRITE: do_write(in, body, strcmp(fault, "short") == 0); break;
 	case FUSE_GETATTR:
 		attr.attr = attr_of(in->nodeid);
@@ -233,7 +334,7 @@ static void answer(const struct fuse_in_header *in)
 int main(int argc, char **argv)
 {
 	static char question[MOST + 4096];
-	struct sigaction on_release = { .sa_handler = release_held };
+	struct sigaction on_release = { .sa_handler = release_held }, on_stall = { .sa_handler = stall_all };
 	char options[128];
 
 	if (argc != 3) {
@@ -249,6 +350,7 @@ int main(int argc, char **argv)
 	if (mount("faultfs", argv[1], "fuse.faultfs", MS_NOSUID | MS_NODEV, options) != 0)
 		fail("mount");
 	sigaction(SIGUSR1, &on_release, NULL);
+	sigaction(SIGUSR2, &on_stall, NULL);
 	for (;;) {
 		ssize_t n = read(dev, question, sizeof(question));
 

@@ -7,11 +7,13 @@
 
 #define STAMP "%Y%m%dT%H%M%SZ"
 
-static bool is_directory(const char *path)
+enum file_name_at file_name_look(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return FILE_NAME_AT_FILE;
+	return S_ISDIR(st.st_mode) ? FILE_NAME_AT_DIRECTORY : FILE_NAME_AT_OTHER;
 }
 
 /* Replaces '/' and '%', because a host name may contain anything. */
@@ -94,17 +96,16 @@ static size_t suffix_length(const char *base)
 	return dot && dot != base && !strchr(dot, '%') ? strlen(dot) : 0;
 }
 
-bool file_name_init(struct file_name *p, const char *path, struct buf *error)
+bool file_name_init(struct file_name *p, const char *path, enum file_name_at at, struct buf *error)
 {
 	const char *slash = strrchr(path, '/');
 	struct buf dir = { 0 }, base = { 0 }, glob = { 0 };
-	struct stat st;
 	bool good = true;
 
-	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+	if (at == FILE_NAME_AT_OTHER) {
 		buf_printf(error, "invalid name \"%s\" (expected a directory or a regular file)", path);
 		good = false;
-	} else if (is_directory(path)) {
+	} else if (at == FILE_NAME_AT_DIRECTORY) {
 		buf_text(&dir, path);
 		good = expand_base(&base, "%h-" STAMP ".cprof", error);
 	} else {

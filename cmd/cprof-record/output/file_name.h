@@ -21,8 +21,13 @@ struct file_name {
 	size_t end; /* length of base's suffix, as of ".cprof"; 0: it has none */
 };
 
+/* A path leads to a regular file or nothing, to a directory, or to anything else, which is refused. */
+enum file_name_at { FILE_NAME_AT_FILE, FILE_NAME_AT_DIRECTORY, FILE_NAME_AT_OTHER };
+
+/* Looks a path up, for which its file system may have to answer. */
+enum file_name_at file_name_look(const char *path);
 /* Returns false on failure; error is then a sentence, or empty if out of memory. */
-bool file_name_init(struct file_name *p, const char *path, struct buf *error);
+bool file_name_init(struct file_name *p, const char *path, enum file_name_at at, struct buf *error);
 /* Sets name to the name in the directory for a time. Returns false if there is none, or if out of memory. */
 bool file_name_name(const struct file_name *p, time_t when, struct buf *name);
 /* Appends the name; if i is not 0, with a number before the suffix: "a.cprof" becomes "an0001.cprof". */

@@ -1,8 +1,7 @@
 /*
- * A process that opens the file of -o, and writes it if its file system may not answer. A server or a user's
- * process (NFS, FUSE) may block each such call for ever, and no signal interrupts it.
+ * The file of -o: a process opens it, and writes it if its file system may not answer.
  *
- *	struct file_process p = { .h = HELPER_NONE, .wait = wait, .arg = r };
+ *	struct file_process p = { OUTPUT_PROCESS_NONE, .wait = wait, .arg = r };
  *	struct buf error = { 0 };
  *
  *	if (!file_process_open(&p, path, mode, &fd, &error))
@@ -21,18 +20,16 @@
 
 #include <sys/types.h>
 
-#include "common/foreign/helper.h"
+#include "cmd/cprof-record/output/output_process.h"
 #include "common/base/buf.h"
 
 struct file_process {
-	struct helper h;
+	struct output_process process;
 	/* Waits until the socket is readable. Returns NULL, or a sentence that says why it gave up. */
 	const char *(*wait)(void *arg, int sock);
 	void *arg;
 };
 
-/* Returns true for a regular file on such a file system, without accessing the file system. */
-bool file_process_may_stall(int fd);
 /* path: NULL for standard output. An existing file is not changed. False: error is a sentence. */
 bool file_process_open(struct file_process *p, const char *path, mode_t mode, int *fd, struct buf *error);
 /* These return false or -1 with a sentence in *why, or NULL there and errno. */

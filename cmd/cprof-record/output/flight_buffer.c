@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PIECE = 1 << 20 };
+
 static uint64_t bytes_of(const struct flight_buffer_part *part)
 {
 	struct stat st;
@@ -50,13 +52,15 @@ bool flight_buffer_due(const struct flight_buffer *m, uint64_t now)
 	return m->n && (now - last->began >= m->most_ns / FLIGHT_BUFFER_PARTS || bytes_of(last) >= m->most_bytes / FLIGHT_BUFFER_PARTS);
 }
 
-static bool copy_part(const struct flight_buffer_part *part, int to, uint64_t *bytes)
+static bool copy_part(const struct flight_buffer *m, const struct flight_buffer_part *part, int to,
+		      uint64_t *bytes)
 {
 	uint64_t n = bytes_of(part);
 	off_t at = 0;
 
 	while ((uint64_t)at < n) {
-		ssize_t done = sendfile(to, part->fd, &at, n - (uint64_t)at);
+		uint64_t left = n - (uint64_t)at;
+		ssize_t done = sendfile(to, part->fd, &at, left < PIECE ? left : PIECE);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -65,12 +69,13 @@ static bool copy_part(const struct flight_buffer_part *part, int to, uint64_t *b
 			return false;
 		}
 		*bytes += (uint64_t)done;
+		if (m->progress)
+			m->progress(m->progress_arg);
 	}
 	return true;
 }
 
-/* The first part to copy: together with all later parts it does not exceed most_bytes. */
-static size_t first_part(const struct flight_buffer *m)
+size_t flight_buffer_first(const struct flight_buffer *m)
 {
 	uint64_t bytes = 0;
 	size_t i = m->n;
@@ -83,11 +88,17 @@ static size_t first_part(const struct flight_buffer *m)
 bool flight_buffer_copy(const struct flight_buffer *m, int to, uint64_t *bytes)
 {
 	*bytes = 0;
-	for (size_t i = first_part(m); i < m->n; i++) {
-		if (!copy_part(&m->parts[i], to, bytes))
+	for (size_t i = flight_buffer_first(m); i < m->n; i++) {
+		if (!copy_part(m, &m->parts[i], to, bytes))
 			return false;
 	}
 	return true;
+}
+
+void flight_buffer_drop(struct flight_buffer *m, uint64_t until)
+{
+	while (m->n && m->parts[0].began <= until)
+		forget_first(m);
 }
 
 void flight_buffer_release(struct flight_buffer *m)

@@ -40,10 +40,10 @@ static void open_one(struct output *out)
 	struct statx st;
 	bool standard = output_is_standard(out);
 
-	out->process = (struct file_process){ .h = HELPER_NONE, .wait = wait_for_process, .arg = out };
+	out->process = (struct file_process){ OUTPUT_PROCESS_NONE, .wait = wait_for_process, .arg = out };
 	if (standard)
 		cli_refuse_terminal("a capture is binary");
-	if (standard && !file_process_may_stall(STDOUT_FILENO))
+	if (standard && !output_process_may_stall(STDOUT_FILENO))
 		out->fd = STDOUT_FILENO;
 	else if (!file_process_open(&out->process, standard ? NULL : out->o->output, out->o->mode, &out->fd,
 				    &error))
@@ -56,58 +56,67 @@ static void open_one(struct output *out)
 	}
 }
 
+static void add_file(void *arg, const char *path)
+{
+	struct output *out = arg;
+
+	out->written++;
+	hooks_add(&out->hooks, path);
+}
+
+static void open_files(struct output *out)
+{
+	const struct options *o = out->o;
+	struct buf error = { 0 };
+	bool usage;
+
+	out->files = (struct rotate_process){
+		.rotate = { .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode },
+		.named = add_file, .arg = out,
+	};
+	if (rotate_process_init(&out->files, o->output, wait_for_process, out, &error, &usage))
+		return;
+	if (error.n && usage)
+		cli_usage("-o: %s", buf_cstr(&error));
+	cli_die(STATUS_SYSTEM, "%s", error.n ? buf_cstr(&error) : strerror(ENOMEM));
+}
+
 void output_open(struct output *out, const struct options *o, const sigset_t *mask,
 		 const struct output_asks *asks)
 {
-	struct buf error = { 0 };
-
 	*out = (struct output){ .o = o, .asks = *asks, .fd = -1 };
 	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES
 		    : o->ring_ns		    ? OUTPUT_FLIGHT_BUFFER
 						    : OUTPUT_ONE;
 	out->flight_buffer = (struct flight_buffer){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
-	if (out->kind == OUTPUT_ONE) {
+	if (out->kind == OUTPUT_ONE)
 		open_one(out);
-		return;
-	}
-	out->files = (struct rotate){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode };
-	if (rotate_init(&out->files, o->output, &error))
-		return;
-	if (error.n && !out->files.pattern.dir)
-		cli_usage("-o: %s", buf_cstr(&error));
-	cli_die(STATUS_SYSTEM, "%s", error.n ? buf_cstr(&error) : strerror(ENOMEM));
+	else
+		open_files(out);
 }
 
-static void new_writer(struct output *out)
+/* Replaces the sentence that is not reported yet. */
+static void complain(struct output *out, const char *before, const char *what, const char *after)
 {
-	out->w = writer_new(out->fd);
-	if (!out->w)
-		cli_no_memory();
-	out->good = 0;
-}
-
-static void add_to_hooks(void *context, const char *path)
-{
-	hooks_add(context, path);
+	buf_clear(&out->complaint);
+	buf_printf(&out->complaint, "%s: %s%s%s", out->files.rotate.pattern.dir, before, what, after);
 }
 
 /* Tries again to name complete files that could not be named before. */
 static void name_late(struct output *out)
 {
-	if (!out->files.unnamed)
-		return;
-	out->files.unnamed = false;
-	out->written += rotate_adopt(&out->files, add_to_hooks, &out->hooks);
+	if (out->files.rotate.unnamed)
+		rotate_process_adopt(&out->files);
 }
 
 /* Opens the next file. Returns false with errno. */
 static bool begin_file(struct output *out)
 {
-	out->fd = rotate_open(&out->files);
-	if (out->fd < 0)
+	if (!rotate_process_open(&out->files))
 		return false;
 	name_late(out);
+	out->fd = -1;
 	out->suspended = out->file_requested = false;
 	out->began = host_mono_ns();
 	return true;
@@ -120,11 +129,8 @@ static void suspend_output(struct output *out)
 	out->fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (out->fd < 0)
 		cli_die(STATUS_SYSTEM, "/dev/null: %s", strerror(errno));
-	if (!out->suspended) {
-		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: %s: samples are lost until it can be written", out->files.pattern.dir,
-			   strerror(error));
-	}
+	if (!out->suspended)
+		complain(out, "", output_process_error(error), ": samples are lost until it can be written");
 	out->suspended = true;
 	out->file_requested = false;
 }
@@ -137,6 +143,22 @@ static void begin_part(struct output *out, uint64_t now)
 		suspend_output(out);
 	else
 		out->suspended = false;
+}
+
+static bool is_of_process(int error)
+{
+	return error == ETIMEDOUT || error == ECONNRESET;
+}
+
+/* For a file of a series. */
+static ssize_t write_to_file(void *arg, const uint8_t *bytes, size_t n, const char **why)
+{
+	struct output *out = arg;
+	ssize_t done = rotate_process_write(&out->files, bytes, n);
+
+	if (done < 0 && is_of_process(errno))
+		*why = output_process_error(errno);
+	return done;
 }
 
 static ssize_t write_some(struct output *out, const uint8_t *bytes, size_t n, const char **why)
@@ -192,18 +214,33 @@ static ssize_t write_block(void *arg, const uint8_t *bytes, size_t n, const char
 
 static void begin_files(struct output *out)
 {
-	size_t adopted = rotate_adopt(&out->files, add_to_hooks, &out->hooks);
+	size_t adopted;
 
+	rotate_process_adopt(&out->files);
+	adopted = out->written;
+	out->written = 0;
 	if (adopted && !out->o->quiet)
-		cli_warn("recovered %zu file%s that an earlier recorder left unfinished: valid, but cut at the end", adopted,
-			 adopted == 1 ? "" : "s");
+		cli_warn("recovered %zu file%s that an earlier recorder left unfinished: valid, but cut "
+			 "at the end", adopted, adopted == 1 ? "" : "s");
 	if (out->kind == OUTPUT_FLIGHT_BUFFER) {
 		begin_part(out, host_mono_ns());
 	} else if (!begin_file(out)) {
-		if (errno != ENOSPC && errno != EDQUOT)
-			cli_die(STATUS_SYSTEM, "%s: %s", out->files.pattern.dir, strerror(errno));
+		if (errno != ENOSPC && errno != EDQUOT && !is_of_process(errno))
+			cli_die(STATUS_SYSTEM, "%s: %s", out->files.rotate.pattern.dir, strerror(errno));
 		suspend_output(out);
 	}
+}
+
+static void new_writer(struct output *out)
+{
+	out->w = writer_new(out->fd);
+	if (!out->w)
+		cli_no_memory();
+	out->good = 0;
+	if (out->kind == OUTPUT_ONE)
+		writer_write_by(out->w, write_block, out);
+	else if (out->kind == OUTPUT_FILES && !out->suspended)
+		writer_write_by(out->w, write_to_file, out);
 }
 
 void output_begin(struct output *out)
@@ -211,8 +248,6 @@ void output_begin(struct output *out)
 	if (out->kind != OUTPUT_ONE)
 		begin_files(out);
 	new_writer(out);
-	if (out->kind == OUTPUT_ONE)
-		writer_write_by(out->w, write_block, out);
 }
 
 static void check_writer(const struct output *out)
@@ -224,17 +259,73 @@ static void check_writer(const struct output *out)
 /* Returns true if there is room again for a file. Leaves none behind: output_next begins it. */
 static bool can_begin_file(struct output *out)
 {
-	int fd = rotate_open(&out->files);
+	return rotate_process_open(&out->files) && rotate_process_close(&out->files, 0);
+}
 
-	if (fd >= 0)
-		rotate_close(&out->files, 0, NULL);
-	return fd >= 0;
+/* Takes the result of the last copy of the flight buffer. If it failed, the buffer stays. */
+static void end_copy(struct output *out)
+{
+	struct rotate_copy *copy = &out->files.copy;
+
+	if (!copy->ended)
+		return;
+	copy->ended = false;
+	out->silent = false;
+	if (copy->error) {
+		complain(out, "cannot write the data in memory: ", output_process_error(copy->error), "");
+		return;
+	}
+	out->before += copy->bytes;
+	flight_buffer_drop(&out->flight_buffer, copy->until);
+	name_late(out);
+}
+
+/* Returns true if the flight buffer is to be written and can be: one copy after the other. */
+static bool is_copy_due(struct output *out)
+{
+	bool ready = rotate_process_is_ready(&out->files);
+
+	end_copy(out);
+	if (!ready && !out->silent && output_process_is_silent(&out->files.process)) {
+		complain(out, "", output_process_error(ETIMEDOUT), ": the data in memory waits for it");
+		out->silent = true;
+	}
+	out->requested_later |= out->file_requested;
+	out->file_requested = ready && out->requested_later;
+	out->requested_later &= !ready;
+	return out->file_requested;
+}
+
+static enum output_state flush_file(struct output *out, uint64_t now)
+{
+	const struct options *o = out->o;
+	uint64_t bytes = writer_bytes(out->w) - out->good;
+
+	if (writer_error(out->w)) {
+		if (writer_full(out->w))
+			rotate_process_reserve(&out->files, bytes, true);
+		return OUTPUT_LOST;
+	}
+	out->good += bytes;
+	out->full = !rotate_process_reserve(&out->files, bytes, false);
+	if (out->full || out->file_requested || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
+	    (o->rotate_bytes && out->good >= o->rotate_bytes))
+		return OUTPUT_DUE;
+	return OUTPUT_STAYS;
+}
+
+static enum output_state flush_part(struct output *out, uint64_t now)
+{
+	bool due = is_copy_due(out);
+
+	if (writer_error(out->w))
+		return OUTPUT_LOST;
+	out->good = writer_bytes(out->w);
+	return due || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE : OUTPUT_STAYS;
 }
 
 enum output_state output_flush(struct output *out, uint64_t now)
 {
-	const struct options *o = out->o;
-
 	writer_flush(out->w);
 	if (out->kind == OUTPUT_ONE) {
 		check_writer(out);
@@ -244,35 +335,14 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	}
 	if (out->suspended)
 		return out->kind == OUTPUT_FLIGHT_BUFFER || can_begin_file(out) ? OUTPUT_DUE : OUTPUT_STAYS;
-	if (out->kind == OUTPUT_FILES)
-		rotate_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
-	if (writer_error(out->w))
-		return OUTPUT_LOST;
-	out->good = writer_bytes(out->w);
-	if (out->kind == OUTPUT_FLIGHT_BUFFER)
-		return out->file_requested || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE
-											  : OUTPUT_STAYS;
-	out->full = !rotate_reserve(&out->files);
-	if (out->full || out->file_requested || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
-	    (o->rotate_bytes && out->good >= o->rotate_bytes))
-		return OUTPUT_DUE;
-	return OUTPUT_STAYS;
+	return out->kind == OUTPUT_FILES ? flush_file(out, now) : flush_part(out, now);
 }
 
 /* Cuts the file to the given number of good bytes and gives it its name. */
 static void name_file(struct output *out, uint64_t bytes)
 {
-	struct buf path = { 0 };
-
-	if (!rotate_close(&out->files, bytes, &path)) {
-		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: cannot name a finished file: %s", out->files.pattern.dir, strerror(errno));
-	} else if (path.n) {
-		out->written++;
-		hooks_add(&out->hooks, buf_cstr(&path));
-	}
-	rotate_keep(&out->files);
-	buf_release(&path);
+	if (!rotate_process_close(&out->files, bytes))
+		complain(out, "cannot name a finished file: ", output_process_error(errno), "");
 }
 
 /* Names the file. If not all data could be written, the file is cut at the last flush. */
@@ -288,27 +358,13 @@ static void end_file(struct output *out)
 	name_file(out, out->good);
 }
 
-/* Writes the flight buffer to a file and empties it. If the write fails, the buffer stays. */
+/* Writes the flight buffer to a file and empties it. */
 static void write_flight_buffer(struct output *out, uint64_t now)
 {
-	int fd = rotate_open(&out->files), error = errno;
-	uint64_t bytes = 0;
-	bool good = fd >= 0 && flight_buffer_copy(&out->flight_buffer, fd, &bytes);
-
 	out->file_requested = false;
 	out->buffer_written = now;
-	if (fd >= 0) {
-		error = errno;
-		name_late(out);
-		name_file(out, good ? bytes : 0);
-	}
-	if (good) {
-		out->before += bytes;
-		flight_buffer_release(&out->flight_buffer);
-		return;
-	}
-	buf_clear(&out->complaint);
-	buf_printf(&out->complaint, "%s: cannot write the data in memory: %s", out->files.pattern.dir, strerror(error));
+	rotate_process_copy(&out->files, &out->flight_buffer);
+	end_copy(out);
 }
 
 static void next_part(struct output *out, uint64_t now)
@@ -325,18 +381,14 @@ static void next_file(struct output *out)
 {
 	bool was_suspended = out->suspended;
 
-	if (!was_suspended && writer_error(out->w) && !out->lossy) {
-		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: %s: samples are lost", out->files.pattern.dir, writer_error(out->w));
-	}
+	if (!was_suspended && writer_error(out->w) && !out->lossy)
+		complain(out, "", writer_error(out->w), ": samples are lost");
 	out->lossy = !was_suspended && writer_error(out->w);
 	end_file(out);
-	if (!begin_file(out)) {
+	if (!begin_file(out))
 		suspend_output(out);
-	} else if (was_suspended) {
-		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: it can be written again", out->files.pattern.dir);
-	}
+	else if (was_suspended)
+		complain(out, "", "it can be written again", "");
 }
 
 void output_next(struct output *out, uint64_t now)
@@ -363,6 +415,28 @@ static void close_one(struct output *out)
 		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), why ? why : strerror(errno));
 }
 
+static void close_files(struct output *out)
+{
+	bool ready;
+
+	if (out->kind == OUTPUT_FILES)
+		end_file(out);
+	ready = rotate_process_finish(&out->files);
+	end_copy(out);
+	if (ready && out->kind == OUTPUT_FLIGHT_BUFFER && (out->file_requested || out->requested_later)) {
+		write_flight_buffer(out, host_mono_ns());
+		ready = rotate_process_finish(&out->files);
+		end_copy(out);
+	}
+	if (ready)
+		name_late(out);
+	else
+		complain(out, "", output_process_error(ETIMEDOUT),
+			 ": the last file is incomplete or has no name");
+	flight_buffer_release(&out->flight_buffer);
+	rotate_process_release(&out->files);
+}
+
 void output_close(struct output *out)
 {
 	if (out->kind == OUTPUT_ONE) {
@@ -371,13 +445,7 @@ void output_close(struct output *out)
 		close_one(out);
 		out->before = writer_bytes(out->w);
 	} else {
-		if (out->kind == OUTPUT_FILES)
-			end_file(out);
-		else if (out->file_requested)
-			write_flight_buffer(out, host_mono_ns());
-		name_late(out);
-		flight_buffer_release(&out->flight_buffer);
-		rotate_release(&out->files);
+		close_files(out);
 	}
 	writer_free(out->w);
 	out->w = NULL;

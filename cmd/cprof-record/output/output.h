@@ -16,14 +16,14 @@
  *	output_close(&out);
  *
  * Without --rotate and --ring, any error ends the program. With them, no error does while recording. If there
- * is no room, and no older file of ours to remove, output is suspended: all data is discarded until there is
- * room again.
+ * is no room, and no older file of ours to remove, or if the file system does not answer, output is
+ * suspended: all data is discarded until it can be written again.
  */
 #ifndef CPROF_RECORD_OUTPUT_OUTPUT_H
 #define CPROF_RECORD_OUTPUT_OUTPUT_H
 
 #include "cmd/cprof-record/output/file_process.h"
-#include "cmd/cprof-record/output/rotate.h"
+#include "cmd/cprof-record/output/rotate_process.h"
 #include "cmd/cprof-record/output/hooks.h"
 #include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/output/flight_buffer.h"
@@ -44,7 +44,7 @@ struct output_asks {
 struct output {
 	const struct options *o;
 	struct output_asks asks;
-	int fd;           /* -1: process writes the file */
+	int fd;           /* -1: process or files write the file */
 	struct file_process process;
 	bool waits;       /* its reader may stall */
 	bool replaces;    /* the file is still as it was: all blocks are in first */
@@ -52,17 +52,19 @@ struct output {
 	struct writer *w; /* valid until output_next */
 	enum output_kind kind;
 	bool suspended;   /* all data is discarded until there is room again */
+	bool silent;      /* it was reported that the file system does not answer; the flight buffer waits */
 	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: later data may not fit */
 	/* By a signal or --when: end the file, or write the flight buffer to one, at the next flush. */
 	bool file_requested;
+	bool requested_later; /* the same, once the file system has answered */
 	struct flight_buffer flight_buffer;
 	uint64_t buffer_written; /* when the flight buffer last was, CLOCK_MONOTONIC ns; 0: never */
 	uint64_t began;   /* when this file began, CLOCK_MONOTONIC ns */
 	uint64_t before;  /* bytes of earlier files */
 	uint64_t good;    /* bytes of this file as of the last flush */
 	uint64_t written; /* number of complete files, which have their names */
-	struct rotate files;
+	struct rotate_process files;
 	struct hooks hooks;
 	struct buf complaint; /* a sentence that is not reported yet */
 };

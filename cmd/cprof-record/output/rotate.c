@@ -4,16 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/stream/block.h"
+
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20 /* Linux 5.12 */
+#endif
 
 #define PART ".part"
 
@@ -79,19 +85,58 @@ int rotate_create(int dir, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-bool rotate_init(struct rotate *f, const char *pattern, struct buf *error)
+void rotate_init(struct rotate *f)
 {
 	f->dir = f->fd = -1;
 	f->owner = owner_of_files();
 	f->clock = host_epoch_ns();
-	if (!file_name_init(&f->pattern, pattern, error))
-		return false;
+}
+
+int rotate_open_dir(const struct rotate *f)
+{
+	int dir;
+
 	host_user_begin();
-	f->dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	host_user_end();
-	if (f->dir < 0)
-		buf_printf(error, "%s: %s", f->pattern.dir, strerror(errno));
-	return f->dir >= 0;
+	return dir;
+}
+
+void rotate_follow_dir(struct rotate *f)
+{
+	struct stat named, open_one;
+	int dir;
+
+	if (stat(f->pattern.dir, &named) != 0 ||
+	    (fstat(f->dir, &open_one) == 0 && named.st_dev == open_one.st_dev &&
+	     named.st_ino == open_one.st_ino))
+		return;
+	dir = rotate_open_dir(f);
+	if (dir < 0)
+		return;
+	close(f->dir);
+	f->dir = dir;
+}
+
+/* Before Linux 5.12 the kernel never knows. */
+bool rotate_dir_is_same(const struct rotate *f)
+{
+	enum { WANTED = STATX_INO | STATX_MNT_ID, HOW = AT_EMPTY_PATH | AT_STATX_DONT_SYNC };
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	struct statx named, open_one;
+	bool same;
+	int dir;
+
+	host_user_begin();
+	dir = (int)syscall(SYS_openat2, AT_FDCWD, f->pattern.dir, &how, sizeof(how));
+	host_user_end();
+	if (dir < 0)
+		return false;
+	same = statx(dir, "", HOW, WANTED, &named) == 0 && statx(f->dir, "", HOW, WANTED, &open_one) == 0 &&
+	       named.stx_ino == open_one.stx_ino && named.stx_mnt_id == open_one.stx_mnt_id &&
+	       named.stx_dev_major == open_one.stx_dev_major && named.stx_dev_minor == open_one.stx_dev_minor;
+	close(dir);
+	return same;
 }
 
 void rotate_release(struct rotate *f)
@@ -228,6 +273,8 @@ static struct closed_list list_closed(const struct rotate *f)
 	struct stat st;
 
 	while (d && (e = readdir(d))) {
+		if (f->progress)
+			f->progress(f->progress_arg);
 		if (fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
 		    is_strange(f, &st) || !is_ours(f, e->d_name) ||
 		    !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
@@ -410,28 +457,8 @@ static int open_part(struct rotate *f)
 	return fd;
 }
 
-/*
- * Reopens the directory if its path leads to another one now. Otherwise further files would disappear in a
- * directory that was removed or moved away.
- */
-static void follow_dir(struct rotate *f)
-{
-	struct stat named, open_one;
-	int dir;
-
-	if (stat(f->pattern.dir, &named) != 0 ||
-	    (fstat(f->dir, &open_one) == 0 && named.st_dev == open_one.st_dev && named.st_ino == open_one.st_ino))
-		return;
-	dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return;
-	close(f->dir);
-	f->dir = dir;
-}
-
 int rotate_open(struct rotate *f)
 {
-	follow_dir(f);
 	f->fd = open_part(f);
 	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !rotate_reserve(f)) {
 		int error = errno;

@@ -3,7 +3,9 @@
  *
  *	struct rotate f = { .keep_bytes = 10ull << 30, .mode = 0600 };
  *
- *	if (!rotate_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
+ *	rotate_init(&f);
+ *	if (!file_name_init(&f.pattern, "/var/lib/cprof/%h-%F-%H%M%S.cprof", at, &error)) ...
+ *	f.dir = rotate_open_dir(&f);	// or -1: errno
  *	rotate_adopt(&f, adopted, NULL);	// files that a killed recorder left
  *	fd = rotate_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
  *	while (rotate_reserve(&f)) 	// there is room for the next write, and for the end
@@ -40,6 +42,8 @@ struct rotate {
 	bool unnamed;         /* a complete file did not get its name: rotate_adopt may give it */
 	uint64_t removed;     /* files that were removed */
 	uint64_t ahead;       /* bytes expected before the next rotate_reserve */
+	void (*progress)(void *arg); /* called for each file of the directory; NULL: nothing */
+	void *progress_arg;
 };
 
 /*
@@ -47,8 +51,17 @@ struct rotate {
  * this user can read it. Returns the descriptor, or -1 with errno, EEXIST among others.
  */
 int rotate_create(int dir, const char *name, int flags, mode_t mode);
-/* Opens the directory of the pattern. False: error is a sentence. */
-bool rotate_init(struct rotate *f, const char *pattern, struct buf *error);
+/* Call it first; pattern and dir are the caller's to set. */
+void rotate_init(struct rotate *f);
+/* Opens the directory of the pattern with the user's rights. Returns the descriptor, or -1 with errno. */
+int rotate_open_dir(const struct rotate *f);
+/*
+ * Reopens the directory if its path leads to another one now. Otherwise further files would disappear in a
+ * directory that was removed or moved away.
+ */
+void rotate_follow_dir(struct rotate *f);
+/* Returns true if the path leads to the open directory, which the kernel must know without a file system. */
+bool rotate_dir_is_same(const struct rotate *f);
 void rotate_release(struct rotate *f);
 /* Names the files of recorders that no longer run, and reports each path to adopted. Returns their number. */
 size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char *path), void *context);
