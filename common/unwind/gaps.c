@@ -1,9 +1,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/le.h"
 #include "common/base/search.h"
 #include "common/elf/parts.h"
+#include "common/elf/probe_sites.h"
 #include "common/unwind/edges.h"
+#include "common/unwind/insn.h"
 #include "common/elf/unwind_sections.h"
 
 /* mov $15,%rax; syscall */
@@ -11,6 +14,7 @@ static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0
 /* push %rbp; cmpq $0,...: within __do_global_dtors_aux */
 static const uint8_t dtors[] = { 0x55, 0x48, 0x83, 0x3d };
 
+static const struct unwind_rule stop = { .kind = UNWIND_STOP };
 static const struct unwind_rule at_entry = { .kind = UNWIND_CFA_RSP, .cfa = 8 };
 static const struct unwind_rule word_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16 };
 static const struct unwind_rule rbp_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 };
@@ -21,6 +25,8 @@ enum {
 	/* bytes of the code that a process starts with: it sets up a call, and never returns */
 	ENTRY_MAX = 64,
 	BEFORE = 0x80, BEHIND = 0x60, /* bytes examined around `dtors` */
+	LAST_MAX = 24,                /* bytes of the code that a context's function returns to */
+	CONTEXT_MAX = 768,            /* bytes of makecontext */
 };
 
 struct gap_scan {
@@ -113,6 +119,43 @@ static void find_each(struct gap_scan *scan, size_t n, uint64_t at, uint64_t sta
 	}
 }
 
+/* Returns the start of a call that ends with these bytes, NULL if there is none. */
+static const uint8_t *call_before(const uint8_t *end)
+{
+	return end[-5] == 0xe8 ? end - 5 : end[-6] == 0xff && end[-5] == 0x15 ? end - 6 : NULL;
+}
+
+/* Returns true if instructions without jumps lead from p to end. */
+static bool leads_to(const uint8_t *p, const uint8_t *end)
+{
+	struct insn i;
+
+	while (p < end && insn_decode((struct slice){ p, (size_t)(end - p) }, &i) && i.kind == INSN_OTHER)
+		p += i.length;
+	return p == end;
+}
+
+/*
+ * Ends stacks of contexts (coroutines, fibers) that assembly begins, as Boost.Context's: it jumps to the
+ * context's function, with the address of the next instruction as the return address. The code there calls exit
+ * or the like, and hlt follows, which user space cannot run. A return address is looked up one byte before.
+ */
+static void find_last_calls(struct gap_scan *scan, size_t n, uint64_t at)
+{
+	const uint8_t *first = scan->bytes + 2, *p = scan->bytes + 6, *end = scan->bytes + n, *call;
+
+	for (; p < end && (p = memchr(p, 0xf4, (size_t)(end - p))); p++) {
+		call = call_before(p);
+		for (const uint8_t *start = call; call && start >= first && p - start <= LAST_MAX - 2; start--) {
+			if (start[-2] != 0xff || (start[-1] & 0xf8) != 0xe0 || !leads_to(start, call))
+				continue;
+			spans_add(scan->s, SPAN_CODE, at + (uint64_t)(start - 1 - scan->bytes),
+				  at + (uint64_t)(p + 1 - scan->bytes), &stop);
+			break;
+		}
+	}
+}
+
 /* Scans a range of the file: code that nothing is known of. */
 static void scan_gap(void *arg, uint64_t start, uint64_t end)
 {
@@ -127,7 +170,10 @@ static void scan_gap(void *arg, uint64_t start, uint64_t end)
 			return;
 		find_each(scan, (size_t)got, at, start, true);
 		find_each(scan, (size_t)got, at, start, false);
-		at += (size_t)got - (sizeof(sigreturn) - 1);
+		find_last_calls(scan, (size_t)got, at);
+		if ((size_t)got <= LAST_MAX)
+			return;
+		at += (size_t)got - LAST_MAX; /* parts overlap, so that nothing is cut */
 		scan->left -= scan->left < (uint64_t)got ? scan->left : (uint64_t)got;
 	}
 }
@@ -168,16 +214,22 @@ static bool has_interpreter(const struct elf_file *f)
 	return false;
 }
 
+static const uint8_t *skip_endbr(const uint8_t *p)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return memcmp(p, endbr, sizeof(endbr)) == 0 ? p + sizeof(endbr) : p;
+}
+
 /* Returns true for the start of loaders and static programs: mov %rsp,%rdi; xor %rbp,%rbp; xor %ebp,%ebp. */
 static bool is_beginning(const struct elf_file *f, uint64_t offset)
 {
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t bytes[8] = { 0 }, *p = bytes;
+	uint8_t bytes[8];
+	const uint8_t *p;
 
 	if (pread(f->fd, bytes, sizeof(bytes), (off_t)offset) != sizeof(bytes))
 		return false;
-	if (memcmp(p, endbr, sizeof(endbr)) == 0)
-		p += sizeof(endbr);
+	p = skip_endbr(bytes);
 	return memcmp(p, "\x48\x89\xe7", 3) == 0 || memcmp(p, "\x48\x31\xed", 3) == 0 || memcmp(p, "\x31\xed", 2) == 0;
 }
 
@@ -187,7 +239,6 @@ static bool is_beginning(const struct elf_file *f, uint64_t offset)
  */
 static void entry_span(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
-	static const struct unwind_rule stop = { .kind = UNWIND_STOP };
 	uint64_t offset, left;
 	GElf_Ehdr header;
 	size_t k;
@@ -224,6 +275,57 @@ bool gap_each(const struct elf_file *f, const struct edges *e, gap_visit *visit,
 	return ranges;
 }
 
+/* Is the code at this file offset glibc's __start_context? It begins with mov %rbx,%rsp. */
+static bool is_start_context(const struct elf_file *f, uint64_t offset)
+{
+	uint8_t bytes[7];
+
+	return pread(f->fd, bytes, sizeof(bytes), (off_t)offset) == sizeof(bytes) &&
+	       memcmp(skip_endbr(bytes), "\x48\x89\xdc", 3) == 0;
+}
+
+/*
+ * Ends stacks of contexts at the function that makecontext(3) has them return to, which no table marks: a word
+ * above its frame would be taken for a return address. makecontext has its address, at the end of an
+ * instruction, relative to the next one or absolute.
+ */
+static void context_span(const struct elf_file *f, const struct code_map *code, uint64_t makecontext,
+			 struct spans *s)
+{
+	uint8_t bytes[CONTEXT_MAX];
+	ssize_t n = pread(f->fd, bytes, sizeof(bytes), (off_t)makecontext);
+	struct insn i;
+
+	for (size_t at = 0; n > 0 && insn_decode((struct slice){ bytes + at, (size_t)n - at }, &i);) {
+		uint64_t target, left;
+		int32_t value;
+
+		at += i.length;
+		if (i.kind == INSN_RETURN)
+			return;
+		if (i.length <= 4)
+			continue;
+		value = (int32_t)le32_load(bytes + at - 4);
+		target = makecontext + at + (uint64_t)(int64_t)value;
+		if (!is_start_context(f, target) && (!code_map_offset(code, (uint32_t)value, &target, &left) ||
+						     !is_start_context(f, target)))
+			continue;
+		spans_add(s, SPAN_CODE, target - 1, target, &stop);
+		return;
+	}
+}
+
+static void context_spans(const struct elf_file *f, const struct code_map *code, struct spans *s)
+{
+	struct probe_sites sites = { 0 };
+
+	if (probe_sites_symbol(f, "makecontext", 0, &sites) == PROBE_SITES_FOUND) {
+		for (size_t i = 0; i < sites.n; i++)
+			context_span(f, code, sites.items[i].offset, s);
+	}
+	probe_sites_release(&sites);
+}
+
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
 	struct gap_scan *scan = malloc(sizeof(*scan));
@@ -233,6 +335,7 @@ void gap_spans(const struct elf_file *f, const struct code_map *code, const stru
 	s->failed |= !scan || !gap_each(f, e, scan_gap, scan);
 	free(scan);
 	entry_span(f, code, e, s);
+	context_spans(f, code, s);
 	section_spans(f, code, ".init", s);
 	section_spans(f, code, ".fini", s);
 }
