@@ -131,7 +131,8 @@ void look_show(struct look *l, const struct transform *shape, const struct profi
 	t.by.joined = !calls && !l->tree;
 	t.by.tabs = true;
 	profile_release(seen);
-	if (!copy_stacks(l, gathered, seen) || !transform_apply(&t, seen) || (l->tree && !look_tree_cut(l, seen)))
+	if (!copy_stacks(l, gathered, seen) || !transform_apply(&t, seen) ||
+	    (l->tree && !look_tree_cut(l, seen)))
 		cli_no_memory();
 	views->profile = seen;
 	views->view = seen_view;
@@ -421,5 +422,6 @@ void look_status(const struct look *l, bool changes, struct buf *out)
 		buf_text(out, "  ");
 	}
 	append_choice(l, out);
-	buf_printf(out, "  q quit  p pause  %sb by  / search  Enter open  Esc back", l->tree ? "" : "s sort  ");
+	buf_printf(out, "  q quit  p pause  %sb by  / search  Enter open  Esc back",
+		   l->tree ? "" : "s sort  ");
 }

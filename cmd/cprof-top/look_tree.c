@@ -165,7 +165,8 @@ bool look_tree_step(const struct look *l, const struct profile *seen, struct loo
 		append_callers(before, &path);
 	append_path(seen, node, &path);
 	name = projection_part(profile_text(seen, seen->nodes[node].label), 0);
-	*step = (struct look_step){ -1, BY_FUNCTION, strndup((const char *)name.p, name.n), l->choice, row, NULL };
+	*step = (struct look_step){ -1, BY_FUNCTION, strndup((const char *)name.p, name.n), l->choice, row,
+				    NULL };
 	step->path = path.failed ? NULL : strdup(buf_cstr(&path));
 	buf_release(&path);
 	if (!step->name || !step->path)

@@ -44,7 +44,7 @@ struct views {
 	const regex_t *peek; /* SHAPE_PEEK: selects the functions */
 	const regex_t *search; /* SHAPE_TABLE: only rows whose name matches; NULL: all */
 	struct slice module;   /* SHAPE_TABLE: only functions of this module; empty: all */
-	struct views_rows_shown *shown; /* SHAPE_TABLE and SHAPE_TREE: is filled with the first rows, if set */
+	struct views_rows_shown *shown; /* SHAPE_TABLE and _TREE: is filled with the first rows, if set */
 	bool colour;
 	double min_share;    /* SHAPE_TREE: smaller children share one line; percent of the total */
 	uint64_t every;      /* SHAPE_TREND: length of the intervals, which is that of the view's moments */

@@ -109,7 +109,7 @@ struct filters {
 	/* Set before filters_check: labels are rows of all columns (projection.h); functions have modules. */
 	bool joined, tells_modules;
 	bool weighed;     /* --weight was given */
-	const char *from_option, *to_option; /* the options that set the window's ends; NULL: --from and --to */
+	const char *from_option, *to_option; /* that set the window's ends; NULL: --from and --to */
 	bool has_latency; /* set before filters_check: the command knows --weight latency */
 	bool cpu_beside;  /* with it, CPU time goes to side 1 of the profile */
 	/* Name a capture without names while it is read; warn if it remains without them. */

@@ -84,7 +84,9 @@ static void check_shared(const struct side *side)
 	struct stat st;
 
 	for (size_t i = 0; i < side->n; i++) {
-		if (strcmp(side->names[i], "-") == 0 || (stat(side->names[i], &st) == 0 && S_ISFIFO(st.st_mode)))
+		const char *name = side->names[i];
+
+		if (strcmp(name, "-") == 0 || (stat(name, &st) == 0 && S_ISFIFO(st.st_mode)))
 			cli_usage("windows of one capture require a file: a pipe cannot be read twice");
 	}
 }

@@ -372,8 +372,8 @@ class HeatMap {
 				continue;
 			g.strokeStyle = this.format.accent;
 			g.lineWidth = 1.5;
-			const row = cell % this.rows, y = this.top(row);
-			g.strokeRect(left + Math.floor(cell / this.rows) * cw, y, cw - gap, this.top(row + 1) - y);
+			const x = left + Math.floor(cell / this.rows) * cw, row = cell % this.rows;
+			g.strokeRect(x, this.top(row), cw - gap, this.top(row + 1) - this.top(row));
 		}
 		this.tell(marked);
 		for (const follow of this.followers)
@@ -495,8 +495,8 @@ class HeatMap {
 		document.getElementById('heatrange').textContent = lines.join('\n');
 		document.getElementById('heatnote').textContent = range ? this.ledgerWords(range) ||
 			'The ledger below covers all time.' : '';
-		const zoomed = this.window[1] - this.window[0] < t.slices;
-		const length = zoomed ? `${sayLength((this.window[1] - this.window[0]) * t.sliceNs)} in ` : '';
+		const slices = this.window[1] - this.window[0];
+		const length = slices < t.slices ? `${sayLength(slices * t.sliceNs)} in ` : '';
 		this.level.textContent = `${length}cells of ${sayLength(this.group * t.sliceNs)}`;
 		const ramp = [0, 0.05, 0.25, 0.5, 0.75, 1].map((s) => this.colour(s)).join(',');
 		this.legend.style.setProperty('--ramp', `linear-gradient(90deg, ${ramp})`);
