@@ -7,7 +7,7 @@
 
 #include "cmd/shared/filters.h"
 #include "common/export/speedscope.h"
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 /* The input of -t stream. */
 enum convert_from { FROM_GUESSED, FROM_PERFSCRIPT, FROM_PPROF };

@@ -25,7 +25,7 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/perfscript/script_line.h"
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 #include "common/stream/writer.h"
 
 enum {

@@ -15,7 +15,7 @@
 #define CPROF_RESOLVE_INLINE_CHAIN_H
 
 #include "common/base/intern.h"
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 #include "common/locate/finder.h"
 #include "common/go/gonames.h"
 

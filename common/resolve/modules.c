@@ -9,58 +9,9 @@
 #include "common/elf/minidebug.h"
 #include "common/symbols/symbols.h"
 #include "common/locate/finder.h"
-#include "common/resolve/fallback_names.h"
+#include "common/resolve/modules_internal.h"
 
-enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
-
-enum { ADA_UNKNOWN, ADA_NO, ADA_YES };
-
-struct module {
-	struct elf_file *file; /* for its segments */
-	struct symbols *symbols; /* NULL: none, or evicted */
-	struct fallback_names *more;       /* other names; NULL: there are none, or evicted */
-	struct inline_chain *levels;   /* NULL: none, or not requested */
-	enum source_status status;
-	enum name_source kind;
-	uint32_t path; /* text */
-	uint32_t version;
-	bool lost_offsets, by_path;
-	/* For eviction and reload. */
-	struct module_identity is; /* its slices are texts */
-	size_t bytes;
-	uint64_t used;  /* clock of the last use */
-	uint64_t stamp; /* the file's */
-	bool evicted, has_image;
-	uint8_t ada; /* is some of it written in Ada? */
-	uint64_t bias; /* from the last place's offset to its address, a guess for the next one */
-};
-
-/* The result for a place: the hot path, before any search. */
-struct cached {
-	uint64_t offset;      /* in the file */
-	uint64_t name_offset;
-	uint32_t module;      /* * 2 + 2, + 1 for a return address */
-	uint32_t text;        /* 0: it has no name */
-	uint32_t source;
-	uint32_t generation;
-};
-
-struct modules {
-	struct modules_options options;
-	struct finder finder;
-	struct intern texts;
-	struct intern keys;  /* identities; a key's number is its module's */
-	struct intern tried; /* identities with their paths */
-	struct module *items;
-	size_t n, cap;
-	struct cached *cache; /* entries of this generation are valid */
-	uint32_t generation;
-	size_t bytes;      /* held by all modules */
-	size_t text_bytes; /* held by names, approximately */
-	size_t max;
-	uint64_t clock;
-	struct buf scratch, name, path;
-};
+enum { BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 static void drop_symbols(struct modules *m, struct module *module)
 {
@@ -279,8 +230,7 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 	return finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
 }
 
-/* The file shrank or was written to: names read before are valid, the rest is not. */
-static void mark_damaged(struct modules *m, struct module *module)
+void modules_damaged(struct modules *m, struct module *module)
 {
 	drop_symbols(m, module);
 	module->status = SOURCE_DAMAGED;
@@ -377,7 +327,7 @@ static bool load_module(struct modules *m, struct module *module)
 		elf_settle(module->file);
 	weigh_module(m, module);
 	if (symbols_damaged(module->symbols))
-		mark_damaged(m, module);
+		modules_damaged(m, module);
 	make_room(m, module);
 	return true;
 }
@@ -491,80 +441,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	return load_first(m, module, &is);
 }
 
-static bool find_vaddr(struct module *module, const struct module_place *where, uint64_t *vaddr)
-{
-	uint64_t offset = where->offset - (where->after_call && where->offset);
-
-	if (module->lost_offsets && !elf_vaddr(module->file, offset, vaddr) &&
-	    !elf_adopt_mapping(module->file, where->map_offset, where->map_length))
-		return false;
-	return elf_vaddr(module->file, offset, vaddr);
-}
-
-static const uint8_t source_of[ORIGINS] = {
-	[ORIGIN_SYMTAB] = NAME_SYMTAB,
-	[ORIGIN_DYNSYM] = NAME_DYNSYM,
-	[ORIGIN_PLT] = NAME_PLT,
-	[ORIGIN_DEBUG] = NAME_DEBUG,
-	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
-};
-
-/* All code compiled by gnat refers to its runtime, whose names in C begin so. */
-static bool is_ada(struct module *module, struct slice name)
-{
-	if (!demangle_may_be_ada(name))
-		return false;
-	if (module->ada == ADA_UNKNOWN)
-		module->ada = symbols_have_prefix(module->symbols, "__gnat_") ? ADA_YES : ADA_NO;
-	return module->ada == ADA_YES;
-}
-
-/* Demangles a symbol's name, once. Returns 0 if it is not there any more. */
-static int make_text(struct modules *m, struct module *module, uint32_t id, struct symbol *symbol)
-{
-	size_t n_texts = m->texts.n;
-
-	if (!symbols_name(module->symbols, id, &m->name)) {
-		mark_damaged(m, module);
-		return m->name.failed ? -1 : 0;
-	}
-	buf_clear(&m->scratch);
-	if (!is_ada(module, buf_view(&m->name)) || !demangle_ada(&m->scratch, buf_view(&m->name), m->options.demangle))
-		demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
-	if (symbol->origin == ORIGIN_PLT)
-		buf_text(&m->scratch, "@plt");
-	if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), &symbol->tag))
-		return -1;
-	if (m->texts.n > n_texts)
-		m->text_bytes += m->scratch.n + TEXT_COST;
-	return 1;
-}
-
-/* Names an address without a symbol, or with just an exported one if a better name may exist. */
-static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol,
-		     struct module_name *name)
-{
-	size_t n_texts = m->texts.n;
-	struct fallback_names_hit hit;
-
-	if (symbol != SYMBOL_NONE && symbols_get(module->symbols, symbol)->origin != ORIGIN_DYNSYM)
-		return 0;
-	if (!fallback_names_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
-		return 0;
-	if (*hit.tag == 0) {
-		buf_clear(&m->scratch);
-		fallback_names_text(&hit, module->is.path, &m->scratch);
-		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
-			return -1;
-		if (m->texts.n > n_texts)
-			m->text_bytes += m->scratch.n + TEXT_COST;
-	}
-	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
-	return 1;
-}
-
-/* Loads the module if it was evicted, and notes its use. Returns false if out of memory. */
-static bool wake_module(struct modules *m, struct module *module)
+bool modules_wake(struct modules *m, struct module *module)
 {
 	if (module->evicted && !load_again(m, module))
 		return false;
@@ -572,111 +449,8 @@ static bool wake_module(struct modules *m, struct module *module)
 	return true;
 }
 
-static int name_symbol(struct modules *m, struct module *module, uint64_t vaddr, uint32_t id, struct module_name *name)
+void modules_weigh(struct modules *m, struct module *module)
 {
-	struct symbol *symbol = symbols_get(module->symbols, id);
-	int made = symbol->tag ? 1 : make_text(m, module, id, symbol);
-
-	if (made <= 0) /* its file was damaged meanwhile: all symbols are gone */
-		return made;
-	*name = (struct module_name){ symbol->tag, source_of[symbol->origin], vaddr - symbol->start };
-	return 1;
-}
-
-/*
- * Some functions are returned to but never called: the return address of a signal handler, or of a context's
- * function, is their first byte. The byte before it belongs to nothing.
- */
-static int name_return(struct modules *m, struct module *module, uint64_t address, struct module_name *name)
-{
-	static const char *const entries[] = { "__restore_rt", "__restore", "__start_context", "runtime.sigreturn__sigaction",
-					       "runtime.sigreturn" };
-	uint32_t id = symbols_find(module->symbols, address);
-
-	if (id == SYMBOL_NONE || symbols_get(module->symbols, id)->start != address)
-		return 0;
-	if (!symbols_name(module->symbols, id, &m->name))
-		return m->name.failed ? -1 : 0;
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-		if (slice_is(buf_view(&m->name), entries[i]))
-			return name_symbol(m, module, address, id, name);
-	}
-	return 0;
-}
-
-int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
-{
-	struct module *module = &m->items[id];
-	uint64_t vaddr;
-	uint32_t symbol;
-	int found;
-
-	*name = (struct module_name){ 0 };
-	if (!wake_module(m, module))
-		return -1;
-	if (!module->file || !module->symbols || !find_vaddr(module, where, &vaddr))
-		return 0;
-	module->bias = vaddr - where->offset;
-	symbol = symbols_find(module->symbols, vaddr);
-	if (symbol == SYMBOL_NONE && where->after_call && where->offset) {
-		found = name_return(m, module, vaddr + 1, name);
-		if (found != 0)
-			return found;
-	}
-	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
-	if (found == 0 && symbol != SYMBOL_NONE)
-		found = name_symbol(m, module, vaddr, symbol, name);
-	if (found > 0)
-		name->offset += where->after_call && where->offset;
-	return found;
-}
-
-static struct cached *slot_of(const struct modules *m, uint32_t id, uint64_t offset)
-{
-	return &m->cache[(offset + ((uint64_t)id << 40)) * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS)];
-}
-
-void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when)
-{
-	if (id < m->n && m->items[id].symbols)
-		symbols_expect(m->items[id].symbols, offset + m->items[id].bias, when);
-}
-
-int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
-{
-	uint32_t key = id * 2 + 2 + where->after_call;
-	struct cached *c = slot_of(m, id, where->offset);
-	int found;
-
-	if (c->offset == where->offset && c->module == key && c->generation == m->generation) {
-		*name = (struct module_name){ c->text, c->source, c->name_offset };
-		return c->text != 0;
-	}
-	found = modules_name_once(m, id, where, name);
-	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
-		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
-	return found;
-}
-
-bool modules_have_levels(const struct modules *m)
-{
-	return m->options.levels != 0;
-}
-
-long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels)
-{
-	struct module *module = &m->items[id];
-	uint64_t vaddr;
-	long n;
-
-	if (!m->options.levels)
-		return 0;
-	if (!wake_module(m, module))
-		return -1;
-	if (!module->levels || !module->file || !find_vaddr(module, where, &vaddr))
-		return 0;
-	n = inline_chain_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
 	weigh_module(m, module);
 	make_room(m, module);
-	return n;
 }

@@ -26,7 +26,7 @@
 #include "common/base/intern.h"
 #include "common/symbols/symbols.h"
 #include "common/locate/debuginfod.h"
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 #include "common/locate/identity.h"
 #include "common/resolve/inline_chain.h"
 #include "common/stream/record.h"

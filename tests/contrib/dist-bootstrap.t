@@ -116,7 +116,7 @@ if command -v gcc >/dev/null && [ -e /usr/include/libiberty/demangle.h ]; then
 	for h in /usr/include/*; do [ "${h##*/}" = libiberty ] || [ -e "$tmp/fedora/${h##*/}" ] || ln -s "$h" "$tmp/fedora/"; done
 	ok "libiberty's header may be where Fedora has it" gcc -std=gnu11 -D_GNU_SOURCE -DHAVE_LIBIBERTY -I"$top" -nostdinc \
 		-isystem "$(gcc -print-file-name=include)" -isystem "$tmp/fedora" -isystem "/usr/include/$(gcc -print-multiarch)" \
-		-fsyntax-only "$top/common/resolve/demangle.c"
+		-fsyntax-only "$top/common/demangle/demangle.c"
 else
 	skip "libiberty's header may be where Fedora has it" "it is not here"
 fi

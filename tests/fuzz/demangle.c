@@ -1,7 +1,7 @@
 /* Fuzzes lines as mangled names, in each mode, and as demangled names (also from Ada): output is bounded. */
 #include "tests/lib/fuzz.h"
 
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 static void must(bool good)
 {

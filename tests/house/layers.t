@@ -5,7 +5,7 @@
 cd "$top" || exit 1
 
 # The floors, lowest first; those of the recorder carry main.c and the files beside it.
-common_rooms="base foreign compress stream capture elf symbols dwarf go unwind lang python ruby hotspot javascript walk jit locate resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
+common_rooms="base foreign compress stream capture elf symbols dwarf go unwind lang python ruby hotspot javascript walk jit locate demangle resolve profile folded select gather blame views stats perfscript export import timed annotate flame page"
 record_rooms="host helper config rings programs source output process unwind lang encode"
 
 # includes FILE...: the project's own headers, "file: header"
@@ -95,7 +95,7 @@ is "jansson is in the export room" "$(system 'jansson\.h' "$all")" "common/expor
 is "protobuf-c is in the export room" "$(system '(protobuf-c/.*|profile\.pb-c)\.h' "$all")" "common/export "
 is "zlib is in the room that compresses" "$(system 'zlib\.h' "$all")" "common/compress "
 is "libzstd is in the room that compresses" "$(system 'zstd\.h' "$all")" "common/compress "
-is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
+is "libiberty is in the room that demangles" "$(system 'libiberty/demangle\.h' "$all")" "common/demangle "
 
 # Libraries return: no printing, no exiting. Only forked processes end.
 is "nothing under common/ prints or exits" \

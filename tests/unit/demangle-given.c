@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 #ifdef HAVE_LIBIBERTY
 #include <libiberty/demangle.h>

@@ -11,10 +11,10 @@
  *	OCaml		camlModule__function_123; "." for "__" from 5.1 on; $2b for a character
  *	GHC		package_ModuleziName_function_info with at least one z-code, or Main_function_info
  */
-#ifndef CPROF_RESOLVE_LANGUAGES_H
-#define CPROF_RESOLVE_LANGUAGES_H
+#ifndef CPROF_DEMANGLE_LANGUAGES_H
+#define CPROF_DEMANGLE_LANGUAGES_H
 
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 /* Appends the demangled name; or returns false and leaves out as it was. */
 bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode);

@@ -1,10 +1,10 @@
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "common/resolve/cutname.h"
-#include "common/resolve/languages.h"
+#include "common/demangle/cutname.h"
+#include "common/demangle/languages.h"
 
 #ifdef HAVE_LIBIBERTY
 #if __has_include(<libiberty/demangle.h>)

@@ -3,10 +3,10 @@
  *
  *	cut_name(&out, slice_of("ns::map<int>::get(int) const"), LANGUAGE_CXX, true);	// "ns::map::get"
  */
-#ifndef CPROF_RESOLVE_CUTNAME_H
-#define CPROF_RESOLVE_CUTNAME_H
+#ifndef CPROF_DEMANGLE_CUTNAME_H
+#define CPROF_DEMANGLE_CUTNAME_H
 
-#include "common/resolve/demangle.h"
+#include "common/demangle/demangle.h"
 
 enum language { LANGUAGE_CXX, LANGUAGE_RUST, LANGUAGE_D };
 

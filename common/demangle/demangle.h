@@ -9,8 +9,8 @@
  * Output is bounded, because a few bytes can describe gigabytes: a name longer than DEMANGLE_IN_MAX bytes, or
  * one that would exceed DEMANGLE_OUT_MAX bytes, stays mangled.
  */
-#ifndef CPROF_RESOLVE_DEMANGLE_H
-#define CPROF_RESOLVE_DEMANGLE_H
+#ifndef CPROF_DEMANGLE_DEMANGLE_H
+#define CPROF_DEMANGLE_DEMANGLE_H
 
 #include "common/base/buf.h"
 

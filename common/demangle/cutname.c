@@ -1,4 +1,4 @@
-#include "common/resolve/cutname.h"
+#include "common/demangle/cutname.h"
 
 #include <ctype.h>
 

@@ -1,6 +1,6 @@
 #include <ctype.h>
 
-#include "common/resolve/cutname.h"
+#include "common/demangle/cutname.h"
 
 bool demangle_mode_parse(const char *text, enum demangle_mode *mode)
 {

@@ -1,6 +1,6 @@
-#include "common/resolve/languages.h"
+#include "common/demangle/languages.h"
 
-#include "common/resolve/cutname.h"
+#include "common/demangle/cutname.h"
 
 enum { CODE_MAX = 6 }; /* hexadecimal digits of a character in GHC's names */
 
