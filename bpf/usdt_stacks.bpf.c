@@ -77,6 +77,9 @@ struct {
 	__type(value, struct usdt_counts);
 } usdt_counted SEC(".maps");
 
+/* Verified once, not with each caller. weak: the compiler assumes nothing about callers and result. */
+#define CALL_FN __attribute__((noinline, weak))
+
 static __always_inline void count(enum usdt_count what, unsigned long long n)
 {
 	unsigned int zero = 0;
@@ -185,13 +188,49 @@ static __always_inline unsigned long long mix(unsigned long long hash, unsigned 
 	return hash ^ hash >> 29;
 }
 
-/* n: bytes of the text, at most `most`. */
-static __always_inline unsigned long long hash_text(unsigned long long hash, const unsigned char *text,
-						    unsigned int n, unsigned int most)
+/* The arguments of a call, for functions that are not inlined: before Linux 6.3 they get no registers. */
+struct call {
+	unsigned long long texts[USDT_TEXTS]; /* addresses */
+	unsigned int line, pid;
+};
+
+/* A return has the name alone. */
+static __always_inline void read_call(void *ctx, const struct usdt_site *site, struct call *c)
+{
+	c->texts[USDT_NAME] = read_argument(ctx, &site->texts[USDT_NAME]);
+	if (site->what != USDT_ENTRY)
+		return;
+	if (site->has_text[USDT_CLASS])
+		c->texts[USDT_CLASS] = read_argument(ctx, &site->texts[USDT_CLASS]);
+	if (site->has_text[USDT_PATH])
+		c->texts[USDT_PATH] = read_argument(ctx, &site->texts[USDT_PATH]);
+	if (site->has_line)
+		c->line = read_argument(ctx, &site->line);
+}
+
+/* By its number, because the verifier would follow three constant places one by one. */
+static __always_inline unsigned char *text_of(struct usdt_stack *s, unsigned int which)
+{
+	enum { EACH = sizeof(s->class), FIRST = __builtin_offsetof(struct usdt_stack, class) };
+
+	_Static_assert(USDT_CLASS == 0 && sizeof(s->name) == EACH, "all but the last have one size");
+	_Static_assert(__builtin_offsetof(struct usdt_stack, path) == FIRST + EACH * USDT_PATH, "in order");
+	return s->class + EACH * which;
+}
+
+/* Adds a text of n bytes to the hash. */
+CALL_FN unsigned long long hash_text(struct usdt_stack *s, unsigned int which, unsigned int n,
+				     unsigned long long hash)
 {
 	unsigned int words = (n + 7) / 8;
+	const unsigned char *text;
 
-	for (unsigned int i = 0; i < most / 8; i++) {
+	if (!s || which >= USDT_TEXTS)
+		return 0;
+	text = text_of(s, which);
+	/* Otherwise the loop may compare n, and the verifier follows each length to the end. */
+	asm volatile("" : "+r"(words));
+	for (unsigned int i = 0; i < LANG_PATH / 8; i++) {
 		if (i >= words)
 			break;
 		hash = mix(hash, *(const unsigned long long *)(text + i * 8));
@@ -200,15 +239,17 @@ static __always_inline unsigned long long hash_text(unsigned long long hash, con
 }
 
 /* Reads a text. Returns its length; 0: there is none, or it is unreadable. */
-static __always_inline unsigned int read_text(void *ctx, const struct usdt_site *site, enum usdt_text which,
-					      unsigned char *to, unsigned int most)
+CALL_FN unsigned int read_text(struct usdt_stack *s, const struct usdt_site *site, const struct call *c,
+			       unsigned int which)
 {
-	unsigned int bytes;
+	unsigned int most = which == USDT_PATH ? LANG_PATH : LANG_NAME, bytes;
+	unsigned char *to;
 	long n;
 
-	if (!site->has_text[which])
+	if (!s || !site || !c || which >= USDT_TEXTS || !site->has_text[which])
 		return 0;
-	n = bpf_probe_read_user_str(to, most, (void *)read_argument(ctx, &site->texts[which]));
+	to = text_of(s, which);
+	n = bpf_probe_read_user_str(to, most, (void *)c->texts[which]);
 	if (n <= 1)
 		return 0;
 	bytes = n;
@@ -221,12 +262,12 @@ static __always_inline unsigned int read_text(void *ctx, const struct usdt_site 
 }
 
 struct lengths {
-	unsigned int class, name, path, line, pid;
+	unsigned int class, name, path;
 };
 
 /* Sends a function that is new. Returns its id; 0: there is no room. */
 static __always_inline unsigned int send_function(const struct usdt_site *site, const struct usdt_stack *s,
-						  const struct lengths *n)
+						  const struct call *c, const struct lengths *n)
 {
 	unsigned int id = id_first + (__sync_fetch_and_add(&ids, 1) + 1) * id_step;
 	unsigned long long wake = bpf_ringbuf_query(&lang_ring, BPF_RB_AVAIL_DATA) > RING_WAKE
@@ -240,9 +281,9 @@ static __always_inline unsigned int send_function(const struct usdt_site *site, 
 	if (!f)
 		return 0;
 	f->language = site->language;
-	f->pid = n->pid;
+	f->pid = c->pid;
 	f->id = id;
-	f->line = n->line;
+	f->line = c->line;
 	f->table = f->version = 0;
 	f->flags = site->flags;
 	f->name_n = n->name;
@@ -259,29 +300,28 @@ static __always_inline unsigned int send_function(const struct usdt_site *site, 
 }
 
 /* Returns the frame of a function that is entered. */
-static __always_inline unsigned long long frame_of(void *ctx, const struct usdt_site *site,
-						   struct usdt_stack *s, unsigned int pid)
+static __always_inline unsigned long long frame_of(const struct usdt_site *site, struct usdt_stack *s,
+						   const struct call *c)
 {
-	struct lengths n = { .pid = pid };
-	unsigned long long hash = mix(site->language, pid);
+	unsigned long long hash = mix(site->language, c->pid);
 	unsigned int *known, id;
+	struct lengths n;
 
-	n.name = read_text(ctx, site, USDT_NAME, s->name, LANG_NAME);
+	n.name = read_text(s, site, c, USDT_NAME);
 	if (!n.name) {
 		count(USDT_UNNAMED, 1);
 		return USDT_STATE(STATE_UNREADABLE, site->language);
 	}
-	n.class = read_text(ctx, site, USDT_CLASS, s->class, LANG_NAME);
-	n.path = read_text(ctx, site, USDT_PATH, s->path, LANG_PATH);
-	n.line = site->has_line ? read_argument(ctx, &site->line) : 0;
-	hash = hash_text(hash, s->name, n.name, LANG_NAME);
-	hash = hash_text(hash, s->class, n.class, LANG_NAME);
-	hash = hash_text(hash, s->path, n.path, LANG_PATH);
-	hash = mix(mix(hash, n.line), site->flags);
+	n.class = read_text(s, site, c, USDT_CLASS);
+	n.path = read_text(s, site, c, USDT_PATH);
+	hash = hash_text(s, USDT_NAME, n.name, hash);
+	hash = hash_text(s, USDT_CLASS, n.class, hash);
+	hash = hash_text(s, USDT_PATH, n.path, hash);
+	hash = mix(mix(hash, c->line), site->flags);
 	known = bpf_map_lookup_elem(&usdt_functions, &hash);
 	if (known)
 		return LANG_BY_PROBE | *known;
-	id = send_function(site, s, &n);
+	id = send_function(site, s, c, &n);
 	if (!id) {
 		count(USDT_UNNAMED, 1);
 		return USDT_STATE(STATE_LOST, site->language);
@@ -291,45 +331,51 @@ static __always_inline unsigned long long frame_of(void *ctx, const struct usdt_
 }
 
 /* The address of the function's name in 32 bits, never 0: the mark at the bottom of a stack has no name. */
-static __always_inline unsigned int name_of(void *ctx, const struct usdt_site *site)
+static __always_inline unsigned int name_of(const struct call *c)
 {
-	unsigned long long at = read_argument(ctx, &site->texts[USDT_NAME]);
+	unsigned long long at = c->texts[USDT_NAME];
 
 	return (unsigned int)(at ^ at >> 32) | 1u << 31;
 }
 
-static __always_inline void enter(void *ctx, const struct usdt_site *site, struct usdt_stack *s,
-				  unsigned int pid)
+CALL_FN int enter(const struct usdt_site *site, struct usdt_stack *s, const struct call *c)
 {
 	unsigned long long frame = 0;
 
+	if (!site || !s || !c)
+		return 0;
 	count(USDT_ENTRIES, 1);
 	if (s->depth < USDT_FRAMES)
-		frame = frame_of(ctx, site, s, pid);
+		frame = frame_of(site, s, c);
 	else
 		count(USDT_DEEP, 1);
-	push(s, frame, name_of(ctx, site));
+	push(s, frame, name_of(c));
+	return 0;
 }
 
 /* Removes the frame of this function, and those inside it, whose returns were not reported. */
-static __always_inline void leave(void *ctx, const struct usdt_site *site, struct usdt_stack *s)
+CALL_FN int leave(struct usdt_stack *s, unsigned int name)
 {
-	unsigned int name = name_of(ctx, site), depth = s->depth;
+	unsigned int depth;
 
+	if (!s)
+		return 0;
+	depth = s->depth;
 	count(USDT_RETURNS, 1);
 	if (depth > USDT_FRAMES) {
 		s->depth = depth - 1;
-		return;
+		return 0;
 	}
 	for (unsigned int i = 1; i <= USDT_SEARCH; i++) {
 		if (i > depth)
 			break;
 		if (s->names[slot_of(depth - i)] == name) {
 			s->depth = depth - i;
-			return;
+			return 0;
 		}
 	}
 	count(USDT_STRAYS, 1);
+	return 0;
 }
 
 static __always_inline void empty(struct usdt_stack *s)
@@ -342,6 +388,7 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 	unsigned long long id = bpf_get_current_pid_tgid();
 	unsigned int tid = (unsigned int)id, pid = id >> 32, at = bpf_get_attach_cookie(ctx);
 	const struct usdt_site *site = bpf_map_lookup_elem(&usdt_sites, &at);
+	struct call c = { .pid = pid };
 	struct usdt_stack *s = NULL;
 	struct usdt_thread *t;
 
@@ -354,12 +401,15 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 		find_fiber(t, sp);
 		s = find_stack(tid, t, site->language);
 	}
-	if (!s)
+	if (!s) {
 		count(USDT_NO_ROOM, 1);
-	else if (site->what == USDT_ENTRY)
-		enter(ctx, site, s, pid);
+		return;
+	}
+	read_call(ctx, site, &c);
+	if (site->what == USDT_ENTRY)
+		enter(site, s, &c);
 	else if (site->what == USDT_RETURN)
-		leave(ctx, site, s);
+		leave(s, name_of(&c));
 	else
 		empty(s);
 }
