@@ -104,8 +104,10 @@ changed "  a table of another length" 031000 0 \
 	debian3.16.0 exe 0x31000f0 208 "$(echo "$t16" | sed 's/,936,/,944,/')"
 changed "  an offset that is not below the size of its object" 031000 0 debian3.16.0 exe 0x31000f0 208 \
 	"$(echo "$t16" | sed 's/,88,8,0,56,80,74,/,88,8,0,96,80,74,/')"
-changed "free-threaded builds" 030d05 0 debian3.13.5 exe 0x30d05f0 200 \
-	"$(echo "$t13" | sed 's/^\([0-9]*,[0-9]*\),0,/\1,1,/')"
+free_threaded() { row "$1" exe 5 | sed 's/^\([0-9]*,[0-9]*\),0,/\1,1,/'; }
+changed "free-threaded builds" 030d05 0 free3.13.5 exe 0x30d05f0 200 "$(free_threaded debian3.13.5)"
+changed "  of 3.14" 030e0a 0 free3.14.10 exe 0x30e0af0 208 "$(free_threaded debian3.14.10)"
+changed "  of 3.15" 030f02 0 free3.15.2 exe 0x30f02f0 208 "$(free_threaded debian3.15.2)"
 changed "a table of another version than the file's" 030d04 0 debian3.13.5 exe 0x30d04f0 200 "$t13"
 changed "another layout of objects, as in debug builds of 3.7" 030710 0 cpython3.7.16 lib 0 160 -
 changed "3.6, if another program has a symbol _PyRuntime" 03060f 0 cpython3.6.15 lib 0 144 -
