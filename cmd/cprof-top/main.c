@@ -22,7 +22,7 @@
 #include "common/select/time_arg.h"
 
 enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH,
-       TOP_BUDGET, TOP_EVERY, TOP_WHAT_IF };
+       TOP_BUDGET, TOP_EVERY, TOP_WHAT_IF, TOP_REQUESTS };
 enum { ROWS = 20, LONGEST = 86400, EVERY_LEAST = 1000000 };
 
 #define MIN_SHARE 0.5
@@ -31,6 +31,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "one row for each of these" },
 	{ OPTIONS_VIEW, FILTER_BLAME, "blame", NULL, "continue long waits with their causes" },
 	{ OPTIONS_VIEW, TOP_WHAT_IF, "what-if", "FUNCTION=-50%", "the elapsed time if it took less" },
+	{ OPTIONS_VIEW, TOP_REQUESTS, "requests", "FUNCTION", "the time between waits in FUNCTION instead" },
 	{ OPTIONS_VIEW, TOP_CUM, "cum", NULL, "sort by cum" },
 	{ OPTIONS_VIEW, 's', "sort", "flat|cum", "the same, by name: sort by flat or cum (flat)" },
 	{ OPTIONS_VIEW, TOP_CI, "ci", NULL, "95 % confidence intervals of the shares" },
@@ -171,6 +172,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		what_if_parse(&s->what_if, optarg);
 		filters_replay(f, &s->what_if);
 		break;
+	case TOP_REQUESTS:
+		s->what_if.requests = optarg;
+		break;
 	case 'n':
 		s->views.rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
 		s->views.rows_asked = true;
@@ -245,6 +249,8 @@ static void check_top(const struct settings *s, const struct filters *f)
 	if (shape == SHAPE_TREND && (v->blame || v->latency || s->seconds))
 		cli_usage("--every and %s are mutually exclusive",
 			  s->seconds ? "-w" : v->blame ? filters_blame(f) : "--weight latency");
+	if (s->what_if.requests && !s->what_if.function)
+		cli_usage("--requests requires --what-if");
 	if (s->what_if.function)
 		check_what_if(s, f);
 	if (s->has_format && s->seconds)
@@ -373,6 +379,9 @@ static void print_what_if(struct settings *s, const struct loaded *l, enum statu
 	if (!w->samples)
 		cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no sample has it",
 			w->function);
+	if (w->requests && !w->n)
+		cli_die(status ? status : STATUS_SYSTEM,
+			"cannot find requests: no selected thread had two long waits in \"%s\"", w->requests);
 	if (s->has_format)
 		what_if_rows(w, s->views.rows, s->format, &out);
 	else

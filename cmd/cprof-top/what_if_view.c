@@ -7,6 +7,10 @@
 
 #include "cmd/shared/cli.h"
 
+enum { SMALL = 100 };
+
+static const char assumed[] = "all else runs as long, sleeps and disks take as long, and no wait is new";
+
 /* Returns the saved share of "-50%", "0.5x" or "off"; a negative number for anything else. */
 static double parse_factor(const char *text)
 {
@@ -50,9 +54,44 @@ static double percent_of(const struct what_if_row *row, double ns)
 	return row->wall ? 100 * ns / (double)row->wall : 0;
 }
 
+static void put_saved(struct buf *out, const struct what_if_row *row)
+{
+	if (row->touched)
+		buf_printf(out, "%.2f-%.2f%%", percent_of(row, row->least), percent_of(row, row->most));
+	else
+		buf_text(out, "no effect");
+}
+
 static size_t count_shown(const struct what_if *w, size_t rows)
 {
 	return rows && rows < w->n ? rows : w->n;
+}
+
+/* Returns whether waits that were too short to separate requests may matter for their number. */
+static bool has_brief(const struct what_if *w)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		ns += w->rows[i].requests * w->rows[i].wall;
+	return w->requests && w->brief > ns / SMALL;
+}
+
+/* How many requests there are, and how they were recognized. site: the function as it is shown. */
+static void put_requests(const struct what_if *w, const char *site, struct buf *out)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->rows[i].requests;
+	buf_printf(out, "%" PRIu64 " requests, each from the end of a wait in %s to the thread's next one", n,
+		   site);
+}
+
+static void put_brief_waits(const struct what_if *w, struct buf *out)
+{
+	put_time(out, 0, (double)w->brief);
+	buf_text(out, " of waits there are too short to separate requests (--off-cpu of cprof-record)");
 }
 
 void what_if_text(const struct what_if *w, size_t rows, struct buf *out)
@@ -61,37 +100,51 @@ void what_if_text(const struct what_if *w, size_t rows, struct buf *out)
 
 	buf_printf(out, "%s: %.6g %% less than the ", w->function, 100 * w->share);
 	put_time(out, 0, w->ran);
-	buf_printf(out, " that it ran (%" PRIu64 " samples)\n%zu of %zu %s shown; intervals: 95 %%\n\n",
-		   w->samples, n, w->n, w->by_thread ? "threads" : "processes");
+	buf_printf(out, " that it ran (%" PRIu64 " samples)\n", w->samples);
+	if (w->requests) {
+		put_requests(w, w->requests, out);
+		buf_byte(out, '\n');
+	}
+	if (has_brief(w)) {
+		put_brief_waits(w, out);
+		buf_byte(out, '\n');
+	}
+	buf_printf(out, "%zu of %zu %s shown; %sintervals: 95 %%\n\n", n, w->n,
+		   w->by_thread ? "threads" : "processes", w->requests ? "means of requests; " : "");
+	if (w->requests)
+		buf_printf(out, "%10s ", "requests");
 	buf_printf(out, "%10s %10s %10s %15s  %s\n", "now", "at least", "at most", "saved",
 		   w->by_thread ? "thread" : "process");
 	for (size_t i = 0; i < n; i++) {
 		const struct what_if_row *row = &w->rows[i];
-		char saved[40] = "no effect";
+		struct buf saved = { 0 };
 
+		if (w->requests)
+			buf_printf(out, "%10" PRIu64 " ", row->requests);
 		put_time(out, 10, (double)row->wall);
 		buf_byte(out, ' ');
 		put_time(out, 10, (double)row->wall - row->most);
 		buf_byte(out, ' ');
 		put_time(out, 10, (double)row->wall - row->least);
-		if (row->touched)
-			snprintf(saved, sizeof(saved), "%.2f-%.2f%%", percent_of(row, row->least),
-				 percent_of(row, row->most));
-		buf_printf(out, " %15s  %s\n", saved, row->name);
+		put_saved(&saved, row);
+		buf_printf(out, " %15s  %s\n", buf_cstr(&saved), row->name);
+		out->failed = out->failed || saved.failed;
+		buf_release(&saved);
 	}
-	buf_text(out, "\nAssumed: all else runs as long, sleeps and disks take as long, and no wait is new "
-		      "(cprof(7), Waiting)\n");
+	buf_printf(out, "\nAssumed: %s (cprof(7), Waiting)\n", assumed);
 	if (out->failed)
 		cli_no_memory();
 }
 
 void what_if_rows(const struct what_if *w, size_t rows, enum rows_format format, struct buf *out)
 {
-	static const char *const columns[] = { "name",		"wall_ns", "saved_least_ns",
-					       "saved_most_ns", "effect",  NULL };
+	static const char *const columns[] = { "name",	"wall_ns", "saved_least_ns", "saved_most_ns",
+					       "effect", NULL },
+				 *const means[] = { "name",   "mean_ns",  "saved_least_ns", "saved_most_ns",
+						    "effect", "requests", NULL };
 	struct rows r;
 
-	if (!rows_init(&r, format, columns))
+	if (!rows_init(&r, format, w->requests ? means : columns))
 		cli_usage("-o ndjson and json are not available: built without jansson");
 	for (size_t i = 0; i < count_shown(w, rows); i++) {
 		rows_text(&r, slice_of(w->rows[i].name));
@@ -99,6 +152,8 @@ void what_if_rows(const struct what_if *w, size_t rows, enum rows_format format,
 		rows_count(&r, (uint64_t)w->rows[i].least);
 		rows_count(&r, (uint64_t)w->rows[i].most);
 		rows_count(&r, w->rows[i].touched);
+		if (w->requests)
+			rows_count(&r, w->rows[i].requests);
 	}
 	rows_end(&r);
 	buf_bytes(out, r.out.p, r.out.n);

@@ -40,6 +40,8 @@ struct replay_thread {
 	size_t next;  /* wait */
 	double saved; /* then, in ns */
 	double share; /* the function's part of its samples, of all its time */
+	uint64_t request; /* when its request began; 0: it has none */
+	double begun;	  /* ns saved at that time */
 };
 
 static int compare_events(const void *a, const void *b)
@@ -396,7 +398,7 @@ static double woken(struct replay *r, const struct chain_wait *w, double before,
 	if (cause->by == WOKEN_BY_DISK || r->sleeps[w->place] == SLEEP_ANEW)
 		return before;
 	if (r->sleeps[w->place] == SLEEP_UNTIL || !most)
-		return 0;
+		return r->threads[w->thread].begun;
 	if (is_known(cause) && cause->by != WOKEN_BY_TASK && cause->by != WOKEN_BY_IDLE)
 		return before;
 	return smaller(r->most > before ? r->most : before, slept + before);
@@ -419,14 +421,35 @@ static double most_in_queue(const struct replay *r, const struct chain_wait *w, 
 	return w->on > ready ? saved + (double)(w->on - ready) * queue_share(r, w) * r->share : saved;
 }
 
+static void end_request(struct replay *r, uint32_t thread, uint64_t time, double saved)
+{
+	struct replay_requests *requests = &r->saved[thread].requests;
+	struct replay_thread *t = &r->threads[thread];
+
+	if (t->request) {
+		requests->n++;
+		requests->ns += (double)(time - t->request);
+		requests->saved += saved - t->begun;
+	}
+	t->request = 0;
+	t->begun = 0;
+}
+
 static void end_wait(struct replay *r, const struct chain_wait *w)
 {
 	struct replay_thread *t = &r->threads[w->thread];
 	uint64_t start = w->start > t->at ? w->start : t->at, wake = w->woken > start ? w->woken : start;
 	double before = saved_at(r, w->thread, start), saved = before;
+	bool pauses = r->pauses && r->pauses[w->place];
 
+	if (pauses)
+		end_request(r, w->thread, start, before);
 	if (wake > start)
 		saved = woken(r, w, before, (double)(wake - start));
+	if (pauses) {
+		t->request = wake;
+		t->begun = saved;
+	}
 	if (r->bound == REPLAY_MOST)
 		saved += most_in_queue(r, w, wake);
 	t->at = w->on > wake ? w->on : wake;
@@ -483,10 +506,12 @@ void replay_run(struct replay *r, double share, enum replay_bound bound)
 	r->share = share;
 	r->bound = bound;
 	r->most = 0;
-	for (uint32_t t = 0; t < c->n_threads; t++)
+	for (uint32_t t = 0; t < c->n_threads; t++) {
 		r->threads[t] = (struct replay_thread){ .at = r->lives[t].begin,
 							.next = c->first_wait[t],
 							.share = r->threads[t].share };
+		r->saved[t] = (struct replay_saved){ 0 };
+	}
 	for (size_t i = 0; i < r->n_events; i++) {
 		if (r->events[i].wait < c->n_waits)
 			end_wait(r, &c->waits[r->events[i].wait]);

@@ -5,6 +5,7 @@
  *	struct replay r;
  *
  *	replay_init(&r, &chain, lives, scaled, sleeps);	// after chain_sort
+ *	r.pauses = pauses;				// if the requests of a server are of interest
  *	replay_run(&r, 0.5, REPLAY_MOST);		// half of its running time is saved
  *	...r.saved[thread].end ns earlier it reached its end, and r.saved[thread].begin its begin...
  *	replay_release(&r);
@@ -29,6 +30,10 @@
  * A disk takes as long as before in both, and so does a sleep if its wait site tells that it begins anew. A
  * wait that did not happen, because a lock was free, is not made up. If it is unknown what ended a wait,
  * another wait of the thread at that wait site tells. It stays unknown only if none does.
+ *
+ * A request is the time of a thread from the end of a wait at one of the pauses to the beginning of its next
+ * one. If the table says "at the same moment" for a wait within a request, the moment counts from the
+ * beginning of the request: others answer no earlier because earlier requests took less time.
  *
  * The share of a function is that of a gap between long waits if the gap has many samples. Otherwise it is
  * that of all gaps of the thread between the same two wait sites. The function's place in the gap is taken
@@ -58,16 +63,24 @@ struct replay_life {
 	double queue_share; /* the function's part of the samples on its CPU while it was in the queue */
 };
 
+/* The requests of a thread that began and ended in the recording. */
+struct replay_requests {
+	uint64_t n;
+	double ns, saved;
+};
+
 struct replay {
 	const struct chain *chain;
 	const struct replay_life *lives;
 	const bool *scaled;    /* by place: the function is in its stack */
 	const uint8_t *sleeps; /* by place: enum replay_sleep */
+	const bool *pauses;    /* by place: waits there separate requests; NULL: there are none */
 	double ran;	       /* ns that the function ran, in all threads */
 	double part;	       /* ns of the function that one of its samples stands for */
 	uint64_t samples;
 	struct replay_saved {
 		double begin, end;
+		struct replay_requests requests;
 	} * saved; /* by thread, in ns */
 	double *own_before; /* by part: weight of the function's samples before it, in all threads */
 	uint32_t *causes; /* by wait: that wait, or one that tells what ended it */

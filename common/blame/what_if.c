@@ -27,7 +27,7 @@ static const struct {
 struct asking {
 	struct blame *b;
 	struct replay_life *lives;
-	bool *scaled;
+	bool *scaled, *pauses;
 	uint8_t *sleeps;
 	struct replay_saved *least; /* by thread */
 	struct replay r;
@@ -64,6 +64,8 @@ static void mark_places(struct asking *a)
 		struct slice name = profile_text(wall, wall->nodes[i].label);
 
 		a->scaled[i] = a->scaled[parent] || (parent && is_function(w->function, name));
+		a->pauses[i] = a->pauses[parent] ||
+			       (parent && w->requests && is_function(w->requests, name));
 		a->sleeps[i] = (uint8_t)sleep_of(name);
 		if (!a->sleeps[i])
 			a->sleeps[i] = a->sleeps[parent];
@@ -120,19 +122,32 @@ static void fill_lives(struct asking *a)
 	}
 }
 
-/* A function that saved this much has saved at least, or at most, so much, by the number of its samples. */
+/*
+ * A function that saved this much has saved at least, or at most, so much, by the number of its samples. If
+ * several requests waited for the same run of it, there are still no more samples than it has in all.
+ */
 static double bound(const struct replay *r, double saved, double sign)
 {
-	double unit = r->share * r->part, half = SIGMAS * SIGMAS * unit / 2;
-	double to = saved + half + sign * sqrt(half * (half + 2 * saved));
+	double unit = r->share * r->part, all = (double)r->samples, half, to;
 
+	unit = saved > unit * all && all > 0 ? saved / all : unit;
+	half = SIGMAS * SIGMAS * unit / 2;
+	to = saved + half + sign * sqrt(half * (half + 2 * saved));
 	return to > 0 ? to : 0;
 }
 
-static bool add_row(struct asking *a, uint32_t named, uint64_t wall, double least, double most)
+/* Sums of both replays for a thread or a process, in ns. */
+struct answer {
+	uint64_t requests; /* their number; 1 for elapsed times */
+	double wall, least, most;
+};
+
+static bool add_row(struct asking *a, uint32_t named, const struct answer *answer)
 {
 	struct what_if *w = a->b->asked->what_if;
 	struct slice name = profile_text(&a->b->wall, a->b->threads[named].label);
+	double n = (double)answer->requests, wall = answer->wall / n, most = answer->most;
+	double least = answer->least > most ? most : answer->least;
 	struct what_if_row *row;
 
 	while (!w->by_thread && name.n && name.p[name.n - 1] != '/')
@@ -141,14 +156,14 @@ static bool add_row(struct asking *a, uint32_t named, uint64_t wall, double leas
 	if (!grow_array(&w->rows, &w->cap, w->n, sizeof(*w->rows)))
 		return false;
 	row = &w->rows[w->n];
-	least = least > most ? most : least;
 	*row = (struct what_if_row){ .name = strndup((const char *)name.p, name.n),
-				     .wall = wall,
-				     .least = least > 0 ? bound(&a->r, least, -1) : 0,
-				     .most = bound(&a->r, most > 0 ? most : 0, 1),
-				     .touched = most * EFFECT > (double)wall };
-	if (row->most > (double)wall)
-		row->most = (double)wall;
+				     .requests = answer->requests,
+				     .wall = (uint64_t)wall,
+				     .least = least > 0 ? bound(&a->r, least, -1) / n : 0,
+				     .most = bound(&a->r, most > 0 ? most : 0, 1) / n,
+				     .touched = most * EFFECT > answer->wall };
+	if (row->most > (double)row->wall)
+		row->most = (double)row->wall;
 	if (row->least > row->most)
 		row->least = row->most;
 	w->n += row->name != NULL;
@@ -160,14 +175,35 @@ static bool is_wanted(const struct asking *a, uint32_t thread)
 	return thread < a->b->cap_lives && a->b->lives[thread].wanted && a->lives[thread].end;
 }
 
+static void add_requests(const struct asking *a, uint32_t thread, struct answer *to)
+{
+	to->requests += a->least[thread].requests.n;
+	to->wall += a->least[thread].requests.ns;
+	to->least += a->least[thread].requests.saved;
+	to->most += a->r.saved[thread].requests.saved;
+}
+
+static struct answer answer_thread(const struct asking *a, uint32_t thread)
+{
+	const struct replay_life *l = &a->lives[thread];
+	const struct replay_saved *least = &a->least[thread], *most = &a->r.saved[thread];
+	struct answer requests = { 0 };
+
+	add_requests(a, thread, &requests);
+	return a->b->asked->what_if->requests
+		       ? requests
+		       : (struct answer){ 1, (double)(l->end - l->begin), least->end - least->begin,
+					  most->end - most->begin };
+}
+
 static bool add_threads(struct asking *a)
 {
 	for (uint32_t t = 0; t < a->b->chain.n_threads; t++) {
-		const struct replay_life *l = &a->lives[t];
+		struct answer answer = { 0 };
 
-		if (is_wanted(a, t) &&
-		    !add_row(a, t, l->end - l->begin, a->least[t].end - a->least[t].begin,
-			     a->r.saved[t].end - a->r.saved[t].begin))
+		if (is_wanted(a, t))
+			answer = answer_thread(a, t);
+		if (answer.requests && !add_row(a, t, &answer))
 			return false;
 	}
 	return true;
@@ -178,6 +214,7 @@ struct process {
 	uint32_t first, last; /* thread + 1 with the first beginning, and with the last end */
 	double end;	      /* the last end of a thread that exited, after the least saving */
 	bool wanted;
+	struct answer requests; /* those of threads that are wanted */
 };
 
 static void see_thread(const struct asking *a, struct process *p, uint32_t t)
@@ -186,6 +223,8 @@ static void see_thread(const struct asking *a, struct process *p, uint32_t t)
 	double end = (double)l->end - a->least[t].end;
 
 	p->wanted = p->wanted || is_wanted(a, t);
+	if (is_wanted(a, t))
+		add_requests(a, t, &p->requests);
 	if (!p->first || l->begin < a->lives[p->first - 1].begin)
 		p->first = t + 1;
 	if (!p->last || l->end > a->lives[p->last - 1].end)
@@ -195,16 +234,26 @@ static void see_thread(const struct asking *a, struct process *p, uint32_t t)
 }
 
 /* A process ends with its last thread, and not before another one that exited by itself. */
-static bool add_process(struct asking *a, const struct process *p, uint32_t named)
+static struct answer answer_process(const struct asking *a, const struct process *p)
 {
 	uint32_t first = p->first - 1, last = p->last - 1;
 	double end = (double)a->lives[last].end, least = a->least[last].end;
 
+	if (a->b->asked->what_if->requests)
+		return p->requests;
 	if (a->lives[last].exited && p->end > end - least)
 		least = end - p->end;
-	return add_row(a, a->b->threads[named].label ? named : first,
-		       a->lives[last].end - a->lives[first].begin, least - a->least[first].begin,
-		       a->r.saved[last].end - a->r.saved[first].begin);
+	return (struct answer){ 1, end - (double)a->lives[first].begin, least - a->least[first].begin,
+				a->r.saved[last].end - a->r.saved[first].begin };
+}
+
+static bool add_process(struct asking *a, const struct process *p, uint32_t named)
+{
+	struct answer answer = { 0 };
+
+	if (p->wanted)
+		answer = answer_process(a, p);
+	return !answer.requests || add_row(a, a->b->threads[named].label ? named : p->first - 1, &answer);
 }
 
 static bool add_processes(struct asking *a)
@@ -218,7 +267,7 @@ static bool add_processes(struct asking *a)
 			see_thread(a, &processes[a->lives[t].process - 1], t);
 	}
 	for (uint32_t i = 0; good && i < n; i++)
-		good = !processes[i].wanted || add_process(a, &processes[i], i);
+		good = add_process(a, &processes[i], i);
 	free(processes);
 	return good;
 }
@@ -228,6 +277,22 @@ static int compare_rows(const void *a, const void *b)
 	const struct what_if_row *x = a, *y = b;
 
 	return x->most != y->most ? (x->most < y->most ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* Short waits at the pauses: the requests before and after them are taken for one. */
+static uint64_t brief_pauses(const struct asking *a)
+{
+	const struct chain *c = &a->b->chain;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < c->n_parts; i++) {
+		const struct chain_part *p = &c->parts[i];
+
+		if (p->waits && a->pauses[p->place] && a->sleeps[p->place] != SLEEP_QUEUED &&
+		    is_wanted(a, p->thread))
+			ns += p->weight;
+	}
+	return ns;
 }
 
 static bool ask(struct asking *a)
@@ -240,6 +305,7 @@ static bool ask(struct asking *a)
 	fill_lives(a);
 	share_queues(a);
 	replay_init(&a->r, &a->b->chain, a->lives, a->scaled, a->sleeps);
+	a->r.pauses = a->pauses;
 	replay_run(&a->r, w->share, REPLAY_LEAST);
 	if (a->r.failed || a->b->culprits.failed)
 		return false;
@@ -248,6 +314,7 @@ static bool ask(struct asking *a)
 	w->samples += a->r.samples;
 	w->ran += a->r.ran;
 	w->waits += a->b->chain.n_waits;
+	w->brief += brief_pauses(a);
 	good = w->by_thread ? add_threads(a) : add_processes(a);
 	if (w->n)
 		qsort(w->rows, w->n, sizeof(*w->rows), compare_rows);
@@ -262,12 +329,14 @@ bool what_if_find(struct blame *b)
 	chain_sort(&b->chain);
 	a.lives = calloc((size_t)b->chain.n_threads + 1, sizeof(*a.lives));
 	a.scaled = calloc(b->wall.n + 1, sizeof(*a.scaled));
+	a.pauses = calloc(b->wall.n + 1, sizeof(*a.pauses));
 	a.sleeps = calloc(b->wall.n + 1, sizeof(*a.sleeps));
 	a.least = calloc((size_t)b->chain.n_threads + 1, sizeof(*a.least));
-	good = !b->chain.failed && a.lives && a.scaled && a.sleeps && a.least && ask(&a);
+	good = !b->chain.failed && a.lives && a.scaled && a.pauses && a.sleeps && a.least && ask(&a);
 	replay_release(&a.r);
 	free(a.lives);
 	free(a.scaled);
+	free(a.pauses);
 	free(a.sleeps);
 	free(a.least);
 	return good;

@@ -77,6 +77,62 @@ like "  in JSON" "$(cprof-top -o json --what-if f=-50% -n 1 "$tmp/a.bin")" \
 	'^\{"name":"main-42","wall_ns":100000000,'
 like "of one process" "$(cprof-top --what-if g=off --pid 42 "$tmp/a.bin")" '%  main-42$'
 
+# A server waits in next_job for 4 ms, until the network has a request, and runs f for 4 ms, then g for 2 ms.
+{
+	sed '/^process/,$d; /^flush/d' "$tmp/a.txt"
+	cat <<'X'
+flush
+process id=1 time=0 pid=50 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=0 process=1 tid=50
+comm time=0 thread=1 comm="server"
+frame id=1 process=1 kind=exact address=0x1
+frame id=2 process=1 kind=exact address=0x2
+frame id=3 process=1 kind=exact address=0x3
+node id=16 parent=0 frame=1
+node id=17 parent=0 frame=2
+node id=18 parent=0 frame=3
+string id=1 text="next_job"
+string id=2 text="f"
+string id=3 text="g"
+X
+	for i in 1 2 3; do
+		echo "symbol frame=$i from=0 level=0 source=symtab name=$i offset=0 file=0 line=0"
+	done
+	awk 'BEGIN {
+		for (i = 1; i <= 21; i++) {
+			printf "sample time=%d0000000 event=2 cpu=0 thread=1 user=16 kernel=0 weight=4000000\n", i
+			printf "woken time=%d0000000 thread=1 slept=4000000 queued=0 by=network waker=0\n", i
+			for (j = 1; i <= 20 && j <= 6; j++) {
+				printf "sample time=%d%d000000 event=1 cpu=0 thread=1 user=%d", i, j, j <= 4 ? 17 : 18
+				print " kernel=0 weight=1000000"
+			}
+		}
+	}'
+	echo 'end time=210000000 reason=closed samples=141'
+	echo flush
+} >"$tmp/r.txt"
+cprof-dump -r "$tmp/r.txt" >"$tmp/r.bin"
+cprof-top --what-if f=-50% --requests next_job "$tmp/r.bin" >"$tmp/got"
+like "requests" "$(cat "$tmp/got")" \
+	'^20 requests, each from the end of a wait in next_job to the thread.s next one$'
+like "  they would be shorter by about 2 ms of 6" "$(cat "$tmp/got")" \
+	'^ *20 +6\.00ms +3\.51ms +4\.39ms +26\.79-41\.48%  server-50$'
+requests() { cprof-top -o tsv --what-if f=-50% --requests "$@"; }
+is "  as rows" "$(requests 'next*' "$tmp/r.bin")" "$(printf '%s\t%s\t%s\t%s\t%s\t%s\n' \
+	name mean_ns saved_least_ns saved_most_ns effect requests server-50 6000000 1607127 2488912 1 20)"
+is "  of a thread" "$(requests next_job --by thread "$tmp/r.bin" | cut -f1,6 | xargs)" \
+	"name requests server-50/50 20"
+unlike "  all waits separate them" "$(cat "$tmp/got")" 'too short'
+sed 's/ weight=4000000$/ weight=4100000/' "$tmp/r.txt" | cprof-dump -r >"$tmp/s.bin"
+like "waits too short to separate requests are reported" \
+	"$(cprof-top --what-if f=-50% --requests next_job "$tmp/s.bin")" \
+	'^2\.10ms of waits there are too short to separate requests'
+status "requests of no thread" 1 cprof-top --what-if f=-50% --requests g "$tmp/r.bin"
+like "  has its message" "$(cat "$tmp/err")" \
+	'cannot find requests: no selected thread had two long waits in "g"'
+status "--requests alone" 2 cprof-top --requests next_job "$tmp/r.bin"
+like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
+
 status "a function that nobody ran" 1 cprof-top --what-if h=-50% "$tmp/a.bin"
 like "  has its message" "$(cat "$tmp/err")" 'cannot find the function "h": no sample has it'
 grep -v 'event=[234]\|^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"

@@ -66,7 +66,7 @@ static void check_rows(const struct what_if *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct what_if w = { .function = "f", .share = 0.5 };
+	struct what_if w = { .function = "f", .share = 0.5 }, requests = { "f", 1, .requests = "*" };
 	struct waker_rows wakers = { 0 };
 	struct lock_sums locks;
 	char *text = malloc(n + 1);
@@ -91,6 +91,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	     &wall);
 	check_rows(&w);
 	what_if_release(&w);
+	show(text, &(struct view){ .wall = true, .weight = WEIGHT_NS, .blame = BLAME_REPLAY,
+				   .what_if = &requests },
+	     &wall);
+	check_rows(&requests);
+	what_if_release(&requests);
 	waker_rows_release(&wakers);
 	lock_sums_release(&locks);
 	free(text);

@@ -2,7 +2,7 @@
 #include "common/blame/replay.h"
 #include "tests/lib/check.h"
 
-enum { F = 1, G = 2, JOIN = 3, NAP = 4, TICK = 5, PLACES };
+enum { F = 1, G = 2, JOIN = 3, NAP = 4, TICK = 5, PAUSE = 6, PLACES };
 
 static struct chain c;
 static struct replay_life lives[4];
@@ -145,6 +145,41 @@ static void test_position(void)
 	check(saves(0, 75, 75), "the function's place in a gap counts");
 }
 
+/* Two requests: the client asks again when it has the answer, and the server asks a disk, or another host. */
+static void test_requests(void)
+{
+	static const bool pauses[PLACES] = { [PAUSE] = true };
+	struct replay_requests got[2];
+	struct replay r;
+
+	begin();
+	for (int i = 0; i < 3; i++) {
+		uint64_t at = 1000 + 300 * (uint64_t)i;
+
+		sleep_by(0, PAUSE, at, at + 50, WOKEN_BY_TASK, 1);
+		run(1, G, at, at + 50);
+		if (i == 2)
+			break;
+		sleep_by(1, JOIN, at + 50, at + 300, WOKEN_BY_TASK, 0);
+		run(0, F, at + 50, at + 150);
+		sleep_by(0, JOIN, at + 150, at + 250, i ? WOKEN_BY_NETWORK : WOKEN_BY_DISK, CHAIN_NO_THREAD);
+		run(0, G, at + 250, at + 300);
+	}
+	chain_sort(&c);
+	replay_init(&r, &c, lives, scaled, sleeps);
+	r.pauses = pauses;
+	for (int bound = 0; bound < 2; bound++) {
+		replay_run(&r, 0.5, bound ? REPLAY_MOST : REPLAY_LEAST);
+		got[bound] = r.saved[0].requests;
+	}
+	check(got[0].n == 2 && got[1].n == 2 && is_near(got[0].ns, 500), "requests and their times");
+	check(is_near(got[0].saved, 50) && is_near(got[1].saved, 100),
+	      "others answer no earlier because the request before took less time");
+	check(r.saved[1].requests.n == 0, "a thread without pauses has no requests");
+	replay_release(&r);
+	chain_release(&c);
+}
+
 int main(void)
 {
 	test_threads();
@@ -152,5 +187,6 @@ int main(void)
 	test_unknown();
 	test_begin();
 	test_position();
+	test_requests();
 	return checks_done();
 }
