@@ -5,6 +5,7 @@
 
 #include "cmd/cprof-top/lock_table.h"
 #include "cmd/cprof-top/trend_view.h"
+#include "cmd/cprof-top/what_if_view.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/summary.h"
 #include "cmd/shared/keys.h"
@@ -50,7 +51,9 @@ static void add_title(const struct views *v, struct brief *b)
 
 	for (size_t i = 0; i < keys_columns(v->view); i++)
 		buf_printf(&text, "%s%s", i ? ", " : "", keys_name(v->view, i));
-	if (locks) {
+	if (v->view->what_if) {
+		what_if_brief_title(v->view->what_if, b);
+	} else if (locks) {
 		views_time(waited, sizeof(waited), lock_table_ns(locks));
 		brief_title(b, "# cprof-top: %s of waits for %zu locks", waited, locks->n_locks);
 	} else {
@@ -245,6 +248,27 @@ static void brief_locks(const struct views *v, const struct loaded *l, const str
 	brief_release(&b);
 }
 
+static void brief_what_if(const struct views *v, const struct loaded *l, const struct brief_request *r,
+			  struct buf *out)
+{
+	const struct what_if *w = v->view->what_if;
+	struct brief b = { .budget = r->budget };
+
+	add_facts(v, l, r, &b);
+	what_if_brief(w, v->rows, ROWS_FIRST, ROWS_LATER, &b);
+	brief_section(&b, "How sure", NULL);
+	what_if_brief_doubts(w, DOUBTS, &b);
+	brief_section(&b, "Not known", NULL);
+	brief_losses(&b, DOUBTS, "", l, v->view);
+	brief_section(&b, "Next", NULL);
+	if (!w->by_thread)
+		add_command(r, "cprof-top", "--by thread", "which threads", &b);
+	brief_write(&b, out);
+	if (b.failed || out->failed)
+		cli_no_memory();
+	brief_release(&b);
+}
+
 void brief_top(const struct views *views, const struct loaded *l, const struct brief_request *r, struct buf *out)
 {
 	struct brief b = { .budget = r->budget };
@@ -254,6 +278,10 @@ void brief_top(const struct views *views, const struct loaded *l, const struct b
 
 	if (v->view->locks) {
 		brief_locks(v, l, r, out);
+		return;
+	}
+	if (v->view->what_if) {
+		brief_what_if(v, l, r, out);
 		return;
 	}
 	view_names_init(&names, v->profile, v->view, v->modules);

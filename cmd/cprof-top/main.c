@@ -68,6 +68,7 @@ struct settings {
 	bool has_format, md;
 	struct brief_request brief; /* budget 0: not given */
 	struct what_if what_if;	    /* without a function: not asked */
+	char *question;		    /* the argument of --what-if, to which it points */
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
 	struct origins origins; /* of --every */
@@ -169,7 +170,11 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		f->view.truncated = true;
 		break;
 	case TOP_WHAT_IF:
-		what_if_parse(&s->what_if, optarg);
+		free(s->question);
+		s->question = strdup(optarg); /* a brief shows the argument as it was */
+		if (!s->question)
+			cli_no_memory();
+		what_if_parse(&s->what_if, s->question);
 		filters_replay(f, &s->what_if);
 		break;
 	case TOP_REQUESTS:
@@ -208,7 +213,6 @@ static void check_what_if(const struct settings *s, const struct filters *f)
 	const struct view *v = &f->view;
 	const char *other = s->shape		       ? s->shape
 			    : s->views.cum	       ? "--cum"
-			    : s->md		       ? "-o md"
 			    : v->from.kind	       ? "--from"
 			    : v->to.kind	       ? "--to"
 			    : transform_asked(&f->shape) ? "an option that changes or selects stacks"
@@ -367,7 +371,7 @@ static void begin_trend(struct settings *s, struct view *v)
 	v->moment_ns = s->views.every;
 }
 
-static void print_what_if(struct settings *s, const struct loaded *l, enum status status)
+static void print_what_if(const struct settings *s, const struct loaded *l, enum status status)
 {
 	const struct what_if *w = &s->what_if;
 	struct buf out = { 0 };
@@ -382,7 +386,9 @@ static void print_what_if(struct settings *s, const struct loaded *l, enum statu
 	if (w->requests && !w->n)
 		cli_die(status ? status : STATUS_SYSTEM,
 			"cannot find requests: no selected thread had two long waits in \"%s\"", w->requests);
-	if (s->has_format)
+	if (s->md)
+		brief_top(&s->views, l, &s->brief, &out);
+	else if (s->has_format)
 		what_if_rows(w, s->views.rows, s->format, &out);
 	else
 		what_if_text(w, s->views.rows, &out);
@@ -458,6 +464,7 @@ int main(int argc, char **argv)
 	else
 		status = STATUS_DAMAGED;
 	what_if_release(&s.what_if);
+	free(s.question);
 	profile_release(&p);
 	reasons_release(&reasons);
 	reasons_release(&states);

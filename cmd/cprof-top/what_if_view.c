@@ -7,7 +7,7 @@
 
 #include "cmd/shared/cli.h"
 
-enum { SMALL = 100 };
+enum { FIRST_ROWS = 3, SMALL = 100 };
 
 static const char assumed[] = "all else runs as long, sleeps and disks take as long, and no wait is new";
 
@@ -160,4 +160,75 @@ void what_if_rows(const struct what_if *w, size_t rows, enum rows_format format,
 	if (r.failed || out->failed)
 		cli_no_memory();
 	rows_release(&r);
+}
+
+void what_if_brief_title(const struct what_if *w, struct brief *b)
+{
+	struct buf name = { 0 };
+
+	brief_name(&name, slice_of(w->function));
+	brief_title(b, "# cprof-top: %s if %s took %.6g %% less", w->requests ? "requests" : "elapsed time",
+		    buf_cstr(&name), 100 * w->share);
+	b->failed = b->failed || name.failed;
+	buf_release(&name);
+}
+
+void what_if_brief(const struct what_if *w, size_t rows, size_t first, size_t later, struct brief *b)
+{
+	brief_section(b, "How long it would take",
+		      w->requests ? "| now, mean | at least | at most | saved, 95 % | requests | name |\n"
+				    "|---:|---:|---:|---:|---:|---|\n"
+				  : "| now | at least | at most | saved, 95 % | name |\n"
+				    "|---:|---:|---:|---:|---|\n");
+	for (size_t i = 0; i < count_shown(w, rows); i++) {
+		const struct what_if_row *row = &w->rows[i];
+		struct buf text = { 0 };
+
+		put_time(&text, 0, (double)row->wall);
+		buf_text(&text, " | ");
+		put_time(&text, 0, (double)row->wall - row->most);
+		buf_text(&text, " | ");
+		put_time(&text, 0, (double)row->wall - row->least);
+		buf_text(&text, " | ");
+		put_saved(&text, row);
+		buf_text(&text, " | ");
+		if (w->requests)
+			buf_printf(&text, "%" PRIu64 " | ", row->requests);
+		brief_name(&text, slice_of(row->name));
+		brief_line(b, i < FIRST_ROWS ? first : later, "| %s |", buf_cstr(&text));
+		b->failed = b->failed || text.failed;
+		buf_release(&text);
+	}
+}
+
+static void add_requests(const struct what_if *w, size_t priority, struct brief *b)
+{
+	struct buf text = { 0 }, name = { 0 };
+
+	brief_name(&name, slice_of(w->requests));
+	put_requests(w, buf_cstr(&name), &text);
+	brief_line(b, priority, "- %s.", buf_cstr(&text));
+	if (has_brief(w)) {
+		buf_clear(&text);
+		put_brief_waits(w, &text);
+		brief_line(b, priority, "- %s.", buf_cstr(&text));
+	}
+	b->failed = b->failed || text.failed || name.failed;
+	buf_release(&text);
+	buf_release(&name);
+}
+
+void what_if_brief_doubts(const struct what_if *w, size_t priority, struct brief *b)
+{
+	struct buf text = { 0 };
+
+	brief_name(&text, slice_of(w->function));
+	buf_text(&text, " ran for ");
+	put_time(&text, 0, w->ran);
+	brief_line(b, priority, "- %s, by %" PRIu64 " samples.", buf_cstr(&text), w->samples);
+	b->failed = b->failed || text.failed;
+	buf_release(&text);
+	if (w->requests)
+		add_requests(w, priority, b);
+	brief_line(b, priority, "- Assumed: %s.", assumed);
 }

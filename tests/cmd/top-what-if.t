@@ -133,6 +133,16 @@ like "  has its message" "$(cat "$tmp/err")" \
 status "--requests alone" 2 cprof-top --requests next_job "$tmp/r.bin"
 like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
 
+cprof-top -o md --what-if f=-50% "$tmp/a.bin" >"$tmp/got"
+like "a brief" "$(cat "$tmp/got")" '^# cprof-top: elapsed time if `f` took 50 % less$'
+like "  its command" "$(cat "$tmp/got")" '^- `cprof-top --what-if f=-50% '
+like "  its rows" "$(cat "$tmp/got")" \
+	'^\| 100\.00ms \| 50\.22ms \| 67\.86ms \| 32\.14-49\.78% \| `main-42` \|$'
+like "  without an effect" "$(cat "$tmp/got")" '\| no effect \| `other-9` \|$'
+like "  what is assumed" "$(cat "$tmp/got")" '^- Assumed: '
+like "  of requests" "$(cprof-top -o md --what-if f=-50% --requests next_job "$tmp/r.bin")" \
+	'^\| 6\.00ms \| 3\.51ms \| 4\.39ms \| 26\.79-41\.48% \| 20 \| `server-50` \|$'
+
 status "a function that nobody ran" 1 cprof-top --what-if h=-50% "$tmp/a.bin"
 like "  has its message" "$(cat "$tmp/err")" 'cannot find the function "h": no sample has it'
 grep -v 'event=[234]\|^woken' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
@@ -142,7 +152,7 @@ for bad in f f= =-50% f=-0% f=-101% f=50% f=2x f=-50 f=on; do
 	status "not a question: $bad" 2 cprof-top --what-if "$bad" "$tmp/a.bin"
 done
 like "  the message has what is" "$(cat "$tmp/err")" 'expected FUNCTION=-50%, FUNCTION=0\.5x or FUNCTION=off'
-for option in --cum --tree --blame "--by function" "--from 1s" "--match f" "-o md" --ci --latency "-w 1"; do
+for option in --cum --tree --blame "--by function" "--from 1s" "--match f" --ci --latency "-w 1"; do
 	status "--what-if and $option" 2 cprof-top --what-if f=-50% $option "$tmp/a.bin"
 done
 status "--what-if of folded text" 2 sh -c 'echo "a;b 1" | cprof-top --what-if b=off'
