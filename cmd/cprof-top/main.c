@@ -213,8 +213,6 @@ static void check_what_if(const struct settings *s, const struct filters *f)
 	const struct view *v = &f->view;
 	const char *other = s->shape		       ? s->shape
 			    : s->views.cum	       ? "--cum"
-			    : v->from.kind	       ? "--from"
-			    : v->to.kind	       ? "--to"
 			    : transform_asked(&f->shape) ? "an option that changes or selects stacks"
 						       : NULL;
 

@@ -26,9 +26,12 @@ static struct view view_of_all(const struct view *asked)
 	v.weight = WEIGHT_NS;
 	v.modules = NULL;
 	v.moment_ns = 0;
-	v.parts = asked->blame == BLAME_REPLAY ? 0 : asked->parts;
 	if (asked->blame == BLAME_CULPRITS)
 		return v;
+	if (asked->blame == BLAME_REPLAY) { /* it cuts waits and runs to the time window itself */
+		v.parts = 0;
+		v.from = v.to = (struct time_arg){ 0 };
+	}
 	v.tid = true;
 	v.n_keys = view_frame_keys(asked) && asked->blame != BLAME_REPLAY ? asked->n_keys : 0;
 	return v;
@@ -314,8 +317,10 @@ const char *blame_apply(struct blame *b, const struct record *r)
 	const struct capture *c = &b->gather.capture;
 	const char *wrong;
 
-	if (r->type == RECORD_SEGMENT && !(c->end_seen && c->end_reason == END_CONTINUES))
+	if (r->type == RECORD_SEGMENT && !(c->end_seen && c->end_reason == END_CONTINUES)) {
 		b->captures++;
+		b->window = (struct blame_window){ 0 };
+	}
 	wrong = gather_apply(&b->gather, r);
 	if (b->asked->blame != BLAME_CULPRITS)
 		see_keys(b);

@@ -52,10 +52,15 @@ struct blame {
 	size_t cap_threads;
 	struct blame_life {
 		uint64_t end; /* as far as it was recorded */
+		uint64_t from, to; /* the part of the time window before that; from == to: there is none */
 		uint32_t process, parent; /* the numbers of their main threads, plus 1; 0: unknown */
 		bool exited, wanted;
 	} * lives; /* by thread; only for a replay */
 	size_t cap_lives;
+	struct blame_window {
+		uint64_t seen; /* so far */
+		uint64_t from, to;
+	} window; /* that of the asked view, in the time of this capture; only for a replay */
 	uint32_t segment;
 	uint64_t captures; /* that have begun; several may be concatenated */
 	bool *wanted;	   /* by key: the thread passes the asked view's filters */

@@ -13,5 +13,7 @@ struct blame_life *blame_replay_seen(struct blame *b, uint64_t id, uint32_t thre
 void blame_replay_sample(struct blame *b, const struct record_sample *r, uint32_t thread);
 /* A wait. Its time in the queue may be due to the function. */
 void blame_replay_woken(struct blame *b, const struct record_woken *r, uint32_t thread);
+/* Cuts waits, runs and times in queues to the time window of the asked view. Call it before chain_sort. */
+void blame_replay_cut(struct blame *b);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/base/glob.h"
+#include "common/blame/blame_replay.h"
 #include "common/blame/replay.h"
 
 enum { EFFECT = 200 }; /* saving less than one part in this is no effect */
@@ -114,7 +115,10 @@ static void fill_lives(struct asking *a)
 		struct replay_life *l = &a->lives[t];
 		uint64_t begin = earliest(&b->chain, t);
 
-		if (t >= b->cap_lives || begin >= b->lives[t].end)
+		if (t >= b->cap_lives)
+			continue;
+		begin = begin > b->lives[t].from ? begin : b->lives[t].from;
+		if (begin >= b->lives[t].end)
 			continue;
 		*l = (struct replay_life){ .begin = begin, .end = b->lives[t].end,
 					   .process = b->lives[t].process, .parent = b->lives[t].parent,
@@ -326,6 +330,7 @@ bool what_if_find(struct blame *b)
 	struct asking a = { .b = b };
 	bool good;
 
+	blame_replay_cut(b);
 	chain_sort(&b->chain);
 	a.lives = calloc((size_t)b->chain.n_threads + 1, sizeof(*a.lives));
 	a.scaled = calloc(b->wall.n + 1, sizeof(*a.scaled));

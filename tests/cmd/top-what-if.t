@@ -133,6 +133,17 @@ like "  has its message" "$(cat "$tmp/err")" \
 status "--requests alone" 2 cprof-top --requests next_job "$tmp/r.bin"
 like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
 
+# Windows: of the process, 40 ms of which f has all; of the server, six requests that begin and end in it.
+rows() { cprof-top -o tsv --what-if f=-50% "$@" "$tmp/a.bin" | tail -n +2 | cut -f1,2,5 | xargs; }
+is "a time window" "$(rows --from 0.02s --to 0.06s)" "main-42 40000000 1 other-9 39999999 0"
+is "  before a moment" "$(rows --to 0.02s)" "main-42 20000000 1 other-9 10000001 0"
+is "  with threads that were there" "$(rows --to 0.005s)" "main-42 5000000 1"
+like "  with samples of that time" "$(cprof-top --what-if f=-50% --from 0.02s --to 0.06s "$tmp/a.bin")" \
+	'^f: 50 % less than the 40\.00ms that it ran \(40 samples\)$'
+requests next_job --from 0.045s --to 0.11s "$tmp/r.bin" >"$tmp/got"
+is "  with requests of that time" "$(cut -f2,6 "$tmp/got" | xargs)" "mean_ns requests 6000000 6"
+status "  without the function" 1 cprof-top --what-if f=-50% --from 0.08s "$tmp/a.bin"
+
 cprof-top -o md --what-if f=-50% "$tmp/a.bin" >"$tmp/got"
 like "a brief" "$(cat "$tmp/got")" '^# cprof-top: elapsed time if `f` took 50 % less$'
 like "  its command" "$(cat "$tmp/got")" '^- `cprof-top --what-if f=-50% '
@@ -152,7 +163,7 @@ for bad in f f= =-50% f=-0% f=-101% f=50% f=2x f=-50 f=on; do
 	status "not a question: $bad" 2 cprof-top --what-if "$bad" "$tmp/a.bin"
 done
 like "  the message has what is" "$(cat "$tmp/err")" 'expected FUNCTION=-50%, FUNCTION=0\.5x or FUNCTION=off'
-for option in --cum --tree --blame "--by function" "--from 1s" "--match f" --ci --latency "-w 1"; do
+for option in --cum --tree --blame "--by function" "--match f" --ci --latency "-w 1"; do
 	status "--what-if and $option" 2 cprof-top --what-if f=-50% $option "$tmp/a.bin"
 done
 status "--what-if of folded text" 2 sh -c 'echo "a;b 1" | cprof-top --what-if b=off'

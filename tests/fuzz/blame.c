@@ -92,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	check_rows(&w);
 	what_if_release(&w);
 	show(text, &(struct view){ .wall = true, .weight = WEIGHT_NS, .blame = BLAME_REPLAY,
-				   .what_if = &requests },
+				   .what_if = &requests, .from = { TIME_ARG_OFFSET, 1, 0 },
+				   .to = { TIME_ARG_OFFSET, INT64_MAX / 2, 0 } },
 	     &wall);
 	check_rows(&requests);
 	what_if_release(&requests);
