@@ -20,6 +20,7 @@
 # installed. Only the differences between rows of one run say something: the machine's own noise is in each.
 # shellcheck disable=SC2154 # lib.sh sets here, top and tmp
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/spent-lib.sh"
 python=${PYTHON:-/usr/bin/python3} ruby=${RUBY:-ruby} php=${PHP:-php} perl=${PERL:-perl}
 javascript=${NODE:-node} java=${JAVA:-java}
 languages=${BENCH_LANGUAGES:-python ruby php perl javascript java}
@@ -104,25 +105,6 @@ cat >"$tmp/deep.none" <<'END'
 end=$(($(date +%s) + $2))
 while [ "$(date +%s)" -le $end ]; do i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done
 END
-
-# spent SECONDS: reads the text of a capture. Prints the cost records' counts at the end, less those after
-# that many seconds, as "WHAT COUNT", and the time between as "time NS".
-spent() {
-	sed -n 's/^cost time=\([0-9]*\) what=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' |
-		awk -v seconds="$1" '
-		$1 != time && time { at() }
-		{ time = $1; now[$2] = $3 }
-		function at(  w) {
-			if (!first) first = time
-			if (!since && time >= first + seconds * 1e9) {
-				since = time
-				for (w in now) base[w] = seconds ? now[w] : 0
-			}
-			last = time
-			for (w in now) end[w] = now[w]
-		}
-		END { at(); print "time", last - since; for (w in end) print w, end[w] - base[w] }'
-}
 
 # costs LANG HERTZ FILE DEPTH INTERPRETER: prints ns a sample, and the cost in percent
 costs() {

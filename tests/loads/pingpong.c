@@ -1,10 +1,11 @@
 /*
  * Two processes that only wait for each other: a byte goes through one pipe and back through another.
  *
- *	pingpong SECONDS [DEPTH]
+ *	pingpong SECONDS [DEPTH [MICROSECONDS]]
  *
  * Prints round trips per second, and the nanoseconds of CPU time that one takes in both, which depend less on
- * the machine's other load. Each side calls DEPTH functions deep, so that stacks have some length.
+ * the machine's other load. Each side calls DEPTH functions deep, so that stacks have some length. The first
+ * one sleeps for MICROSECONDS before each round trip, so that it waits for a timer and the other one for it.
  */
 #include <sched.h>
 #include <signal.h>
@@ -38,6 +39,7 @@ int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1, start, cpu;
 	int depth = argc > 2 ? atoi(argv[2]) : 10, a[2], b[2];
+	useconds_t pause = argc > 3 ? (useconds_t)atoi(argv[3]) : 0;
 	clockid_t childs;
 	cpu_set_t one;
 	long n = 0;
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID) + now(childs);
 	while (now(CLOCK_MONOTONIC) - start < seconds)
 		for (int i = 0; i < 100; i++, n++)
-			if (!turn(b[0], a[1], depth))
+			if ((pause && usleep(pause)) || !turn(b[0], a[1], depth))
 				return 1;
 	cpu = now(CLOCK_PROCESS_CPUTIME_ID) + now(childs) - cpu;
 	printf("%.0f %.0f\n", (double)n / (now(CLOCK_MONOTONIC) - start), cpu * 1e9 / (double)n);
