@@ -140,7 +140,8 @@ within '[ "$(captures)" ]'
 stop "SIGTERM ends it"
 set -- "$back"/*.cprof
 is "  the file has its name" "$# $(has_part && echo part)" "1 "
-is "  its ledger adds up" "$(unaccounted "$1")" 0
+off=$(unaccounted "$1")
+is "  its ledger adds up, to a few ticks on their way at its ends" "$((off * off <= 400))" 1
 is "  no sample was lost" "$(lost no-space "$1") $(lost ring-full "$1")" "0 0"
 begin ring-term
 record --ring 30s -o "$mnt/%s.cprof"
