@@ -121,6 +121,18 @@ for f in stall-write stall-rename stall-truncate; do
 	stop "$f: SIGTERM ends the recorder"
 done
 
+# Mounts at names like ours, in a directory that is local
+clear_back
+begin shared
+mkdir "$tmp/local" "$tmp/local/1.cprof" "$tmp/local/.2.cprof.part"
+mount --bind "$mnt" "$tmp/local/1.cprof"
+mount --bind "$mnt" "$tmp/local/.2.cprof.part"
+stall
+record --rotate 1s --keep 1K -o "$tmp/local/%s.cprof" 2.5
+is "mounts that do not answer, in the place of our files, are not asked" "$(ended $recorder)" ended
+is "  and the files are written" "$(($(ls -A "$tmp/local" | grep -c '^[0-9]\{5,\}\.cprof$') >= 1))" 1
+umount -l "$tmp/local/1.cprof" "$tmp/local/.2.cprof.part"
+
 # The flight buffer goes on in memory.
 clear_back
 begin ring

@@ -185,10 +185,33 @@ static uint64_t reserve_sizes(const struct rotate *f, uint64_t *wanted)
 	return least;
 }
 
+/*
+ * Opens a file of the directory. Another user may mount a file system over a name in a shared directory, which
+ * need not answer: it is not entered.
+ */
+static int open_in_dir(const struct rotate *f, const char *name, int flags)
+{
+	struct open_how how = { .resolve = RESOLVE_NO_XDEV };
+	int fd;
+
+	flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	how.flags = (uint64_t)flags;
+	fd = (int)syscall(SYS_openat2, f->dir, name, &how, sizeof(how));
+	return fd < 0 && (errno == ENOSYS || errno == EPERM) ? openat(f->dir, name, flags) : fd;
+}
+
+/* Likewise without a question to the file system. Returns true for a regular file. */
+static bool look_at_file(const struct rotate *f, const char *name, struct statx *st)
+{
+	enum { HOW = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
+
+	return statx(f->dir, name, HOW, STATX_BASIC_STATS, st) == 0 && S_ISREG(st->stx_mode);
+}
+
 static bool begins_as_capture(const struct rotate *f, const char *name)
 {
 	uint8_t start[BLOCK_SYNC_BYTES];
-	int fd = openat(f->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open_in_dir(f, name, O_RDONLY);
 	bool good = fd >= 0 && read(fd, start, sizeof(start)) == sizeof(start) &&
 		    memcmp(start, BLOCK_SYNC, sizeof(start)) == 0;
 
@@ -256,11 +279,11 @@ static DIR *open_list(const struct rotate *f)
  * Returns true for a file of another owner in a directory that others may write to: it must not push our
  * files out, or be given to the command of --on-rotate.
  */
-static bool is_strange(const struct rotate *f, const struct stat *st)
+static bool is_strange(const struct rotate *f, uid_t owner)
 {
 	struct stat dir;
 
-	return st->st_uid != f->owner && fstat(f->dir, &dir) == 0 &&
+	return owner != f->owner && fstat(f->dir, &dir) == 0 &&
 	       (dir.st_uid != geteuid() || (dir.st_mode & (S_IWGRP | S_IWOTH)));
 }
 
@@ -270,20 +293,19 @@ static struct closed_list list_closed(const struct rotate *f)
 	struct closed_list l = { 0 };
 	DIR *d = open_list(f);
 	struct dirent *e;
-	struct stat st;
+	struct statx st;
 
 	while (d && (e = readdir(d))) {
 		if (f->progress)
 			f->progress(f->progress_arg);
-		if (fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
-		    is_strange(f, &st) || !is_ours(f, e->d_name) ||
+		if (!look_at_file(f, e->d_name, &st) || is_strange(f, st.stx_uid) || !is_ours(f, e->d_name) ||
 		    !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
 			continue;
 		l.items[l.n].name = strdup(e->d_name);
 		if (!l.items[l.n].name)
 			continue;
-		l.items[l.n].bytes = (uint64_t)st.st_size;
-		l.items[l.n++].time = (uint64_t)st.st_mtim.tv_sec * SECOND + (uint64_t)st.st_mtim.tv_nsec;
+		l.items[l.n].bytes = st.stx_size;
+		l.items[l.n++].time = (uint64_t)st.stx_mtime.tv_sec * SECOND + st.stx_mtime.tv_nsec;
 	}
 	if (d)
 		closedir(d);
@@ -389,14 +411,14 @@ static bool is_part(const struct rotate *f, const char *name)
 /* Names a part that nobody has locked; the recorder that locks it first gives the name. */
 static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 {
-	int fd = openat(f->dir, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open_in_dir(f, part, O_RDWR);
 	struct buf name = { 0 };
 	struct stat st;
 	bool done = false;
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, &st) &&
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, st.st_uid) &&
 	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		if (st.st_size == 0)
 			unlinkat(f->dir, part, 0);
