@@ -62,7 +62,8 @@ struct side {
 };
 
 #define SIDES_WANTED                                                                                 \
-	"two operands are required, before and after, or \"--\" between those before and those after"
+	"two operands are required, before and after, or \"--\" between those before and those after, " \
+	"or --split TIME"
 
 /* Returns the number of operands after the first "--", or 0. getopt moves them to the end and drops "--". */
 size_t sides_dashes(int argc, char **argv);
