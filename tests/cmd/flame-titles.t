@@ -71,6 +71,9 @@ is "folded text is named by its command" "$(printf 'sh;main 500\nls;main 3\n' | 
 	"texts|sh||samples||
 option summary = 503 samples from folded text; losses unknown
 option samples = 503"
+is "  of nanoseconds by its time" \
+	"$(printf 'sh;main;[sleeping] 2500000000\n' | head_of --weight ns | grep '^option summary')" \
+	'option summary = 2.50 s from folded text; losses unknown'
 
 # Few samples
 caution() { head_of "$@" | sed -n 's/^option caution = //p'; }

@@ -199,9 +199,12 @@ static void print_waited(struct buf *out, const struct capture_totals *t)
 void summary_append(struct buf *out, const struct loaded *l, const struct view *v, double share)
 {
 	if (!l->streams) {
-		samples_count(out, l->counts, SAMPLES_GROUPED);
-		buf_printf(out, " %s from folded text; losses unknown",
-			   v->weight == WEIGHT_NS ? "ns" : "samples");
+		if (v->weight == WEIGHT_NS)
+			about_length(l->counts, out);
+		else
+			samples_count(out, l->counts, SAMPLES_GROUPED);
+		buf_text(out, v->weight == WEIGHT_NS ? "" : " samples");
+		buf_text(out, " from folded text; losses unknown");
 	} else {
 		if (covers_ledger(l, v))
 			print_cpus(out, l, v);
