@@ -90,7 +90,8 @@ static const struct option_row options[] = {
 	{ 0 },
 };
 static const struct command_line command = {
-	"cprof-flame", "draw a flame graph", "[FILE ...]\n--diff A... -- B...\n--diff --split TIME A...", options,
+	"cprof-flame", "draw a flame graph",
+	"[FILE ...]\n--diff A... -- B...\n--diff --split TIME A...", options,
 };
 
 /* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
@@ -328,6 +329,21 @@ static void take_sides(struct settings *s, const struct filters *f, char **names
 		sides_settle(s->sides, &f->view);
 }
 
+/* A picture of threads alone, say, has one row of boxes for each key. */
+static void warn_no_stacks(const struct view *v)
+{
+	struct buf keys = { 0 };
+
+	if (view_frame_keys(v) || view_has_key(v, BY_SYSCALL))
+		return;
+	for (size_t i = 0; i < v->n_keys; i++)
+		buf_printf(&keys, "%s%s", i ? "," : "", keys_name(v, i));
+	if (keys.failed)
+		cli_no_memory();
+	cli_warn("--by %s draws no stacks, as --by %s,function does", buf_cstr(&keys), buf_cstr(&keys));
+	buf_release(&keys);
+}
+
 static void check_flame(struct settings *s, struct filters *f, char **names, int operands)
 {
 	filters_check(f);
@@ -354,6 +370,8 @@ static void check_flame(struct settings *s, struct filters *f, char **names, int
 			  filters_blame(f));
 	if (s->heatmap && f->shape.reverse)
 		cli_usage("--heatmap and --reverse are mutually exclusive; the page has a button");
+	if (!s->heatmap && !f->view.blame)
+		warn_no_stacks(&f->view);
 }
 
 /* Reads both sides of --diff and names them. */
@@ -434,6 +452,10 @@ static void add_ledgers(struct settings *s, const struct filters *f, const struc
 	bool same = pic->sides == 1 || (!sides[0].streams && !sides[1].streams);
 	struct buf lost = { 0 };
 
+	if (f->view.blame == BLAME_CHAINS)
+		picture_fact(pic, "Causes",
+			     "\"<- web\" inside a wait is the thread that ended it, with its stacks "
+			     "meanwhile; [timer], [disk] and the like ended waits without a thread");
 	filters_events(f, &lost);
 	if (lost.n)
 		picture_fact(pic, "Event", buf_cstr(&lost));

@@ -93,6 +93,11 @@ is "nor has text with a capture" "$("$here/flame-block.py" modules both.html)" "
 same "  which adds up by name" want got
 cprof-flame --no-names --by function -o by.html a.bin
 is "nor has --by function" "$("$here/flame-block.py" modules by.html)" ""
+status "--by process,cpu is drawn" 0 cprof-flame --no-names --by process,cpu -o x.html a.bin
+is "  with a hint, because it has no stacks" "$(cat "$tmp/err")" \
+	"cprof-flame: --by process,cpu draws no stacks, as --by process,cpu,function does"
+is "  which --by process,function has" \
+	"$(cprof-flame --no-names --by process,function -o x.html a.bin 2>&1)" ""
 cprof-flame --no-names -o picture.svg a.bin
 tooltips() { tr '\n' ' ' <picture.svg | grep -o "<title>$1 [^<]*" | sed 's/.*% *//' | sort | tr '\n' ,; }
 is "a picture has them in tooltips" "$(tooltips main)" "as,cc1,"
