@@ -186,6 +186,22 @@ function layTree(tree, zoom, width, least, factor, heavy) {
 	return rows;
 }
 
+// Returns where the namespaces, the classes and the name of a C++ function begin; not those of its arguments.
+function componentsOf(name) {
+	const starts = [0];
+	for (let i = 0, depth = 0; i < name.length; i++) {
+		if (name[i] === '(' && !name.startsWith('(anonymous namespace)', i) && depth === 0)
+			break;
+		if (name[i] === '<' || name[i] === '(')
+			depth++;
+		else if (name[i] === '>' || name[i] === ')')
+			depth--;
+		else if (depth === 0 && name.startsWith('::', i))
+			starts.push(i + 2);
+	}
+	return starts;
+}
+
 // Finds the box at x in a row, by bisection.
 function boxAt(row, x) {
 	let low = 0, high = row ? row.length : 0;
@@ -327,8 +343,18 @@ class Picture {
 		g.fillText(this.fit(g, text, w - 8), x + 4, y + h / 2 + 0.5);
 	}
 
-	// Returns as much of the text as has room; nothing, if that is too little to read.
+	// Returns as much of the text as has room; nothing, if that is too little to read. Namespaces go
+	// first, because many names have them in common.
 	fit(g, text, room) {
+		const fits = (part) => g.measureText(part).width <= room;
+		if (text.length > 300 || !text.includes('::') || fits(text))
+			return this.cut(g, text, room);
+		const starts = componentsOf(text), last = starts.length - 1;
+		const good = starts.find((at, i) => i === last || fits(`…${text.slice(at)}`));
+		return this.cut(g, good ? `…${text.slice(good)}` : text, room);
+	}
+
+	cut(g, text, room) {
 		let fit = text;
 		let wide = g.measureText(text.length > 300 ? text.slice(0, 300) : text).width;
 		if (text.length > 300 || wide > room) {

@@ -250,6 +250,21 @@ def check_keys(path):
     b.size(1280, 800)
 
 
+def check_fit():
+    """Long names of C++ lose their namespaces, which many have in common, and not their ends."""
+    fits = b.value('''["v8::internal::Heap::Collect(int)", "std::map<a::b, c::d>::find(x::y)",
+        "no_namespace_here", "v8::(anonymous namespace)::run(a::b)", "x::y"].map((text) => {
+            const g = document.createElement("canvas").getContext("2d");
+            g.font = "12px monospace";
+            const one = g.measureText("m").width;
+            return [8, 15, 99].map((n) => cprof.app.picture.fit(g, text, n * one + 1)); })''')
+    want = [['…Collec…', '…Collect(int)', 'v8::internal::Heap::Collect(int)'],
+            ['…find(x…', '…find(x::y)', 'std::map<a::b, c::d>::find(x::y)'],
+            ['no_name…', 'no_namespace_h…', 'no_namespace_here'],
+            ['…run(a:…', '…run(a::b)', 'v8::(anonymous namespace)::run(a::b)'], ['x::y'] * 3]
+    same('names that have no room lose their namespaces first', fits, want)
+
+
 def check_options(p):
     options = {'inverted': '1', 'search': 'foo', 'minwidth': '20', 'colors': 'hot', 'order': 'heavy', 'height': '30'}
     show('options', [p], options=list(options.items()), title='options', dark=True)
@@ -275,6 +290,7 @@ def check_views():
     check_sizes(path)
     fresh(path, '#theme=dark')
     shot('dark')
+    check_fit()
     check_options(p)
 
 
