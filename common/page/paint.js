@@ -104,9 +104,11 @@ class Palette {
 		return known.get(fill);
 	}
 
+	// Darker fills would be too dark for dark text, and not dark enough for light text.
 	tone(l, c, h, pale) {
 		if (this.dark)
-			return pale ? oklch(0.33 + (l - 0.8) * 0.15, c * 0.22, h) : oklch(l - 0.075, c, h);
+			return pale ? oklch(0.33 + (l - 0.8) * 0.15, c * 0.22, h)
+				: oklch(Math.max(l - 0.075, 0.61), c, h);
 		return pale ? oklch(0.945 + (l - 0.8) * 0.12, c * 0.18, h) : oklch(l, c, h);
 	}
 

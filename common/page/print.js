@@ -47,7 +47,8 @@ class Paper {
 		box.style.setProperty('--all-columns', el('table').style.getPropertyValue('--all-columns'));
 		for (let i = 0; i < n; i++)
 			box.append(table.row(i));
-		const title = (text, i) => make('span', i ? '' : 'name', text);
+		const kind = (i) => (i === 0 ? 'name' : table.columns[i - 1].text ? 'module' : '');
+		const title = (text, i) => make('span', kind(i), text);
 		box.prepend(make('div', 'row', ...table.titles().map(title)));
 		return [make('p', 'wordy', words), box];
 	}

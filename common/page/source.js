@@ -12,8 +12,11 @@ const SOURCE_STYLE = `
 #sourcebody { overflow: auto; flex: 1; padding: 0 12px 8px; }
 #sourcebody h3 { font-size: 13px; margin: 8px 0 0; overflow-wrap: anywhere; }
 #sourcebody p { color: var(--dim); overflow-wrap: anywhere; }
-#sourcebody table { border-collapse: collapse; margin: 4px 0; font: 12px/1.45 ui-monospace, monospace; }
-#sourcebody th { text-align: left; color: var(--dim); font-weight: 600; padding-right: 12px; }
+#sourcebody table { border-collapse: collapse; margin: 4px 0; min-width: 100%;
+	font: 12px/1.45 ui-monospace, monospace; }
+#sourcebody th { text-align: left; color: var(--dim); font-weight: 600; padding-right: 12px;
+	position: sticky; top: 0; background: var(--panel); }
+#sourcebody th:last-child { width: 100%; }
 #sourcebody th:not(:last-child) { text-align: right; }
 #sourcebody td { white-space: pre; padding: 0 12px 0 0; }
 #sourcebody td.n { text-align: right; font-variant-numeric: tabular-nums; }
@@ -119,8 +122,10 @@ class SourcePanel {
 		this.panel.hidden = !open;
 		this.button.setAttribute('aria-pressed', String(open));
 		this.name = null;
-		if (open)
+		if (open) {
 			this.follow();
+			this.panel.scrollIntoView({ block: 'nearest' });
+		}
 	}
 
 	// Returns the name of the focused function, without the place that cprof-flame -l adds.
@@ -159,9 +164,10 @@ class SourcePanel {
 			parts.push(make('p', '', `${shown((this.name || 'all').slice(0, 300))}: no lines`));
 		this.body.replaceChildren(...parts);
 		this.body.scrollTop = 0;
-		const hot = this.body.querySelector('tr.hot');
-		if (hot)
-			hot.scrollIntoView({ block: 'center' });
+		this.body.scrollLeft = 0;
+		const hot = this.body.querySelector('tr.hot'), top = (e) => e.getBoundingClientRect().top;
+		if (hot) // without the page, which would leave the picture
+			this.body.scrollTop = top(hot) - top(this.body) - this.body.clientHeight / 2;
 	}
 
 	partsOf(f) {

@@ -184,7 +184,8 @@ class Table {
 		}
 		const { order, format: { count } } = this;
 		const all = rows.length < order.length ? ` of ${count(order.length)}` : '';
-		document.getElementById('rowcount').textContent = `${count(rows.length)}${all} functions`;
+		const things = order.length === 1 ? 'function' : 'functions';
+		document.getElementById('rowcount').textContent = `${count(rows.length)}${all} ${things}`;
 		document.getElementById('table').setAttribute('aria-rowcount', String(rows.length + 1));
 		this.long.style.height = `${Math.min(rows.length * rowHeight(), 3e7)}px`;
 		this.stale = true;

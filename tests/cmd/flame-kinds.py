@@ -1,4 +1,6 @@
 """The checks of tests/cmd/flame-kinds.t."""
+import re
+
 from flamelook import *
 
 AXE = sys.argv[3]
@@ -46,18 +48,77 @@ def show_page(name, size, dark):
     b.settle()
 
 
+def luminance(rgb):
+    linear = [v / 255 / 12.92 if v / 255 <= 0.04045 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(*colours):
+    """Of two colours as #rrggbb or rgb(r g b)."""
+    rgb = [[int(c[i:i + 2], 16) for i in (1, 3, 5)] if c[0] == '#' else list(map(int, re.findall(r'\d+', c)))
+           for c in colours]
+    x, y = sorted(map(luminance, rgb))
+    return (y + 0.05) / (x + 0.05)
+
+
+def check_ink(what):
+    """axe does not see the text on a canvas."""
+    if not b.value('!!window.cprof'):
+        return
+    least = min((contrast(box['fill'], box['ink']), box['name']) for box in b.value('cprof.colours()'))
+    ok(f'{what}: text on boxes has a contrast of at least 4.5', least[0] >= 4.5, least)
+
+
 def check_page(name):
-    for size, dark in (('screen', False), ('telephone', True)):
+    for size, dark in (('screen', False), ('screen', True), ('telephone', False), ('telephone', True)):
         show_page(name, size, dark)
-        what = f'{name}, {size}'
+        what = f'{name}, {size}, {"dark" if dark else "light"}'
         run_axe(what)
+        check_ink(what)
+        if dark == (size == 'screen'): # colours move nothing
+            continue
         same(f'{what}: nothing is wider than the page or cut off', b.value(WIDE), [])
         same(f'{what}: no part covers another', b.value(OVER), [])
         if size == 'telephone':
             same(f'{what}: controls are 44 pixels high and wide', b.value(SMALL), [])
         shot(f'kind-{name}-{size}')
     title = b.value('document.title')
-    ok(f'{name}: its tab says of what it is', title not in ('', 'Flame Graph'), title)
+    if name != 'text': # which does not know
+        ok(f'{name}: its tab says of what it is', title not in ('', 'Flame Graph'), title)
+
+
+def check_source():
+    """On a telephone the lines follow the picture, and leave it in view."""
+    show_page('source', 'telephone', False)
+    b.value('scrollTo(0, 0)')
+    b.settle()
+    names = []
+    for kid in ('kids[0]', 'kids[0].kids[0]', 'kids[0].kids[0].kids[0]'):
+        b.value(f'cprof.app.setFocus(cprof.app.tree.down.root.{kid})')
+        b.settle()
+        names.append(b.value('document.querySelector("#sourcebody").textContent.slice(0, 40)'))
+    same('the lines follow the focus, without scrolling the page', b.value('scrollY'), 0)
+    ok('... and are those of the focused function', len(set(names)) == 3, names)
+    hot = b.value('''(() => { const r = (e) => e.getBoundingClientRect();
+        const body = document.getElementById("sourcebody"), row = r(body.querySelector("tr.hot"));
+        return [row.top - r(body.querySelector("th")).bottom, r(body).bottom - row.bottom]; })()''')
+    ok('... scrolled to the hottest line, below the head', min(hot) >= 0, hot)
+
+
+def check_forced(name):
+    """Windows' high contrast: what is only a colour keeps it, and nothing else moves."""
+    show_page(name, 'screen', False)
+    b.call('Emulation.setEmulatedMedia', features=[{'name': 'forced-colors', 'value': 'active'}])
+    b.settle()
+    swatches = b.value('''Array.from(document.querySelectorAll("#legend i, .row i"), (e) =>
+        getComputedStyle(e).backgroundColor + getComputedStyle(e).backgroundImage)''')
+    ok(f'{name}, forced colours: swatches keep theirs', not swatches or len(set(swatches)) > 1, swatches)
+    same('... and no part covers another', b.value(OVER), [])
+    if b.value('document.getElementById("heatlegend") !== null'):
+        legend = 'getComputedStyle(document.getElementById("heatlegend")).forcedColorAdjust'
+        same('... and so does the legend of the heat map', b.value(legend), 'none')
+    shot(f'kind-{name}-forced')
+    b.call('Emulation.setEmulatedMedia', features=[])
 
 
 def active():
@@ -105,15 +166,18 @@ def check_keys():
     ok('... which is told', name in said, said)
 
 
-def check_paper():
-    """The pages with most parts, on paper: nothing covers another, and the picture is there."""
-    for name in ('wall-heat', 'directory', 'blame'):
+def check_paper(names):
+    """On paper: nothing covers another, and the picture is there."""
+    for name in names:
         show_page(name, 'screen', False)
         b.size(718, 1000)
         b.call('Emulation.setEmulatedMedia', media='print', features=[])
         b.value('window.dispatchEvent(new Event("beforeprint"))')
         b.settle()
         same(f'{name}, paper: no part covers another', b.value(OVER), [])
+        cut = b.value('''Array.from(document.querySelectorAll("#paper .row:first-child > span")).filter((e) =>
+            e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)''')
+        same('... and heads of columns have room', cut, [])
         drawn = b.value('document.querySelectorAll("#paper canvas").length')
         ok('... and the picture is there', drawn > 0, drawn)
         shot(f'kind-{name}-paper')
@@ -122,10 +186,14 @@ def check_paper():
 
 
 def check_all():
-    for name in sorted(os.listdir(os.path.join(TMP, 'pages'))):
-        check_page(name.removesuffix('.html'))
+    names = sorted(name.removesuffix('.html') for name in os.listdir(os.path.join(TMP, 'pages')))
+    for name in names:
+        check_page(name)
+        check_forced(name)
+    if 'source' in names:
+        check_source()
     check_keys()
-    check_paper()
+    check_paper([name for name in names if not name.startswith('annotate')])
 
 
 run(check_all)

@@ -17,6 +17,9 @@ flame wall-heat.html --wall --heatmap waits.bin
 flame blame.html --blame waits.bin
 flame latency.html --latency waits.bin
 flame diff.html --diff archive/0.cprof archive/60.cprof
+flame split.html --diff --wall --split 200ms waits.bin
+flame threads.html --wall --by thread,function waits.bin
+cprof-fold --no-names archive/0.cprof | cprof-flame -o pages/text.html
 flame directory.html archive
 if command -v gcc >/dev/null && command -v objdump >/dev/null && command -v readelf >/dev/null; then
 	cp "$tests/data/annotated.c" . && gcc -g -O1 -Wl,--build-id -o annotated annotated.c || exit 1
