@@ -16,8 +16,8 @@ enum {
 	JAVA_SCANS = 16, /* words of the stack that are looked at for a return address */
 	JAVA_SCANS_CODE = 6,
 	JAVA_FRAME_SPAN = 64 << 10, /* bytes of one frame */
-	JAVA_BEFORE = 4, /* words of code before the pc that are looked at */
-	JAVA_AROUND = 7, /* these, and those from the pc on */
+	JAVA_BEFORE = 3, /* words of code before the pc that are looked at */
+	JAVA_AROUND = 6, /* these, and those from the pc on */
 	JAVA_NEXT = 68,		    /* not a walk_end: this place is not right */
 };
 

@@ -87,12 +87,6 @@ static WALK_INLINE int java_is_mov_rbp(__u64 bytes)
 	return (bytes & 0xffffff) == 0xec8b48 || (bytes & 0xffffff) == 0xe58948;
 }
 
-/* cmpl $N,d(%r15) */
-static WALK_INLINE int java_is_barrier(__u64 bytes)
-{
-	return (bytes & 0x3ffdff) == 0x3f8141;
-}
-
 /* Has rbp just been pushed, and the room for the frame is to be made next? */
 static WALK_INLINE int java_is_pushed(const struct java_walk *j)
 {
@@ -125,6 +119,21 @@ static WALK_INLINE __u32 java_in_entry(const struct java_walk *j)
 	return java_is_pushed(j) && java_makes_room(j, bytes) ? 16 : 0;
 }
 
+/* Returns 1 for a number below 2^63 if it is 0. Without a branch: see java_has_room. */
+static WALK_INLINE __u64 java_is_zero(__u64 n)
+{
+	walk_opaque(n);
+	n = (n - 1) >> 63;
+	walk_opaque(n);
+	return n;
+}
+
+/* cmpl $N,d(%r15) */
+static WALK_INLINE __u64 java_is_barrier(__u64 bytes)
+{
+	return java_is_zero((bytes & 0x3ffdff) ^ 0x3f8141);
+}
+
 /* Returns the eight bytes that begin i bytes after the first ones around pc; those from pc on are 0. */
 static WALK_INLINE __u64 java_bytes_before(const struct java_walk *j, int i)
 {
@@ -134,37 +143,38 @@ static WALK_INLINE __u64 java_bytes_before(const struct java_walk *j, int i)
 }
 
 /*
- * Has the room for the frame been made by sub $N,%rsp, with the frame's N? Before it is rbp on the stack, or
- * it is stored afterwards. In newer versions a barrier follows, which the JVM counts to the prologue. A frame
- * without room has only rbp.
+ * Has the room for the frame been made by sub $N,%rsp? By the lowest byte of the frame's N. Before it is rbp
+ * on the stack, or it is stored afterwards. In newer versions a barrier follows, which the JVM counts to the
+ * prologue. A frame without room has only rbp. Each branch in the loop would double the verifier's work.
  */
-static WALK_INLINE int java_has_room(const struct java_walk *j)
+WALK_FN int java_has_room(WALK_ENV env)
 {
-	__u64 room = j->frame_size - 16, narrow = 0xec8348 | room << 24, wide = 0xec8148 | room << 24;
-	__u64 alone = 0xec8148 | (room + 8) << 24;
-	int only_rbp = room == 0 && j->kind == JAVA_COMPILED;
-	int has = only_rbp & java_is_barrier(j->around[JAVA_BEFORE]);
+	struct java_walk *j = java_state(env);
+	__u64 room, only_rbp, has;
 
-	/* Without branches, which would double the verifier's work. */
+	if (!j)
+		return 0;
+	room = j->frame_size - 16;
+	only_rbp = java_is_zero(room) & java_is_zero(j->kind ^ JAVA_COMPILED);
+	has = only_rbp & java_is_barrier(j->around[JAVA_BEFORE]);
 	for (int i = 0; i < JAVA_BEFORE * 8; i++) {
-		__u64 bytes = java_bytes_before(j, i);
+		__u64 bytes = java_bytes_before(j, i), four = bytes & 0xfffffdff; /* N of any width */
 
-		has |= (bytes & 0xffffffff) == narrow;
-		has |= (bytes & 0xffffffffffffff) == wide;
-		has |= (bytes & 0xffffffffffffff) == alone;
+		has |= java_is_zero(four ^ (0xec8148 | (room & 0xff) << 24));
+		has |= java_is_zero(four ^ (0xec8148 | ((room + 8) & 0xff) << 24)); /* without rbp */
 		has |= only_rbp & java_is_barrier(bytes);
 	}
-	return has;
+	return has != 0;
 }
 
 /* The place for the caller of a method that has not built its frame, or may have. */
-static WALK_INLINE void java_plan_early(struct java_walk *j, __u64 sp)
+static WALK_INLINE void java_plan_early(WALK_ENV env, struct java_walk *j, __u64 sp)
 {
 	if ((j->around[JAVA_BEFORE] & 0xff3fffff) == 0x242c8948) /* mov %rbp,d(%rsp) */
 		java_add(j, sp + j->frame_size, 0);
 	else if (java_is_pushed(j))
 		java_add(j, sp + 16, JAVA_BP_SAVED);
-	else if (java_has_room(j))
+	else if (java_has_room(env))
 		java_add(j, sp + j->frame_size, JAVA_BP_SAVED);
 	else
 		java_add(j, sp + 8, 0);
@@ -219,22 +229,28 @@ static WALK_INLINE __u32 java_pushed(const struct java_walk *j)
 {
 	__u64 before = j->around[JAVA_BEFORE - 1], bytes = j->around[JAVA_BEFORE],
 	      more = j->around[JAVA_BEFORE + 1];
-	__u32 wide = (bytes & 0xff) == 0x41, op = wide ? bytes >> 8 & 0xf8 : bytes & 0xf8;
-	__u64 after = wide ? bytes >> 16 | more << 48 : bytes >> 8 | more << 56; /* the first one */
-	__u64 rest = wide ? more << 8 | bytes >> 56 : more << 16 | bytes >> 48;	 /* after push; call */
+	__u32 wide = (bytes & 0xff) == 0x41, op = wide ? bytes >> 8 & 0xf8 : bytes & 0xf8, n;
+	__u64 pops = bytes;
+	int half = 0; /* after the first push, or before the second pop */
 
 	if ((bytes & 0xff) == 0xe9) /* push %r10; jmp: the handler of deoptimization */
 		return before >> 48 == 0x5241;
-	if ((bytes & 0xff) == 0xe8)
-		return java_popped(bytes >> 40 | more << 24);
-	if (op == 0x50)
-		return (after & 0xff) == 0xe8 && java_popped(rest) == 2;
-	if (op != 0x58)
+	if ((bytes & 0xff) == 0xe8) {
+		pops = bytes >> 40 | more << 24;
+	} else if (op == 0x50) {
+		if (((wide ? bytes >> 16 : bytes >> 8) & 0xff) != 0xe8)
+			return 0;
+		half = 1;
+		pops = wide ? more << 8 | bytes >> 56 : more << 16 | bytes >> 48;
+	} else if (op != 0x58) {
 		return 0;
-	if ((before >> 24 & 0xff) == 0xe8)
-		return java_popped(bytes);
-	return ((before >> 16 & 0xff) == 0xe8 && java_popped(before >> 56 | bytes << 8) == 2) ||
-	       ((before >> 8 & 0xff) == 0xe8 && java_popped(before >> 48 | bytes << 16) == 2);
+	} else if ((before >> 24 & 0xff) != 0xe8) {
+		half = 1;
+		pops = (before >> 16 & 0xff) == 0xe8 ? before >> 56 | bytes << 8 :
+		       (before >> 8 & 0xff) == 0xe8  ? before >> 48 | bytes << 16 : 0;
+	}
+	n = java_popped(pops);
+	return half ? n >> 1 : n;
 }
 
 /* The place for the caller of a method that has built its frame. */
@@ -268,7 +284,7 @@ WALK_FN int java_plan_leaf(WALK_ENV env, __u64 pc)
 	if (java_read_around(env, j, pc))
 		return 0;
 	if (pc - j->begin < j->complete)
-		java_plan_early(j, w->regs[UNWIND_RSP]);
+		java_plan_early(env, j, w->regs[UNWIND_RSP]);
 	else if (j->kind == JAVA_WRAPPER)
 		java_plan_wrapper(j, pc, w->regs[UNWIND_RSP], w->regs[UNWIND_RBP]);
 	else

@@ -79,7 +79,7 @@ static WALK_INLINE void java_plan_stub_leaf(WALK_ENV env, struct java_walk *j, c
 	if (enters || j->kind == JAVA_ROUTINES)
 		java_add(j, w->regs[UNWIND_RBP] + 16, JAVA_BP_SAVED | JAVA_NATIVE);
 	else if (j->frame_size && pc - j->begin < j->complete) /* the second compiler has made it */
-		java_plan_early(j, sp);
+		java_plan_early(env, j, sp);
 	else if (j->frame_size)
 		java_add(j, sp + j->frame_size, JAVA_BP_SAVED | JAVA_NATIVE);
 }
