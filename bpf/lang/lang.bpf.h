@@ -38,7 +38,7 @@ const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, 
 
 enum {
 	LANG_FRAME_READ = 128, /* bytes of one frame */
-	LANG_WINDOW = 1024,    /* bytes of adjacent frames in one read; a power of two */
+	LANG_WINDOW = 2048,    /* bytes of adjacent frames in one read; a power of two */
 	LANG_NEAR = 512,       /* frames at most so far apart are adjacent */
 	LANG_PAGE = 4096,
 	LANG_OBJECT = 256,     /* bytes of one object at first sight */
@@ -72,23 +72,26 @@ struct lang_known {
 	__u32 more; /* code: Java, the id of its outermost function; V8, from its start to this address */
 };
 
-/* The state of one walk, by CPU. */
+/* The state of one walk, by CPU. The members that each frame needs are adjacent. */
 struct lang_walk {
-	__u64 at;	      /* address of the frame that comes next */
-	__u64 thread;	      /* address of the thread's state in the interpreter */
-	__u64 bias, words[16]; /* words: by language */
+	__u64 at;     /* address of the frame that comes next */
+	__u64 window; /* the address of bytes; 0: they are of one frame */
+	__u64 bias;
+	__u64 thread; /* address of the thread's state in the interpreter */
 	__u32 image, pid, n, fresh;
 	__u32 generation; /* the process's */
-	__u32 ids; /* ids given by this CPU so far */
+	__u32 ids;    /* ids given by this CPU so far */
 	__u32 base;   /* where the frame that was read last begins in bytes */
 	__u32 held;   /* where the last frame begins that bytes hold whole */
-	__u64 window; /* the address of bytes; 0: they are of one frame */
+	__u64 words[16]; /* by language */
 	struct lang_recents recents;
 	__u64 frames[LANG_SLOTS];
 	unsigned char bytes[LANG_WINDOW + 8];
 	unsigned char object[LANG_OBJECT + 8];
 	struct lang_function out;
 };
+
+_Static_assert(sizeof(struct lang_walk) <= 32 << 10, "a value of a per-CPU map: PCPU_MIN_UNIT_SIZE");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -262,20 +265,27 @@ static __always_inline __u32 lang_find_sent(const struct lang_walk *l, __u32 kin
 	return known && known->sign == sign ? known->id : 0;
 }
 
+/* The same, if this CPU has met the function lately. */
+static __always_inline __u32 lang_find_recent(struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
+{
+	struct lang_recent *r = recent_slot(&l->recents, object);
+
+	if (!recent_is(r, object, recent_owner(&l->recents, l->pid, kind)) || r->sign != sign)
+		return 0;
+	r->walk = l->recents.walk;
+	return r->id;
+}
+
 /* The same, first among those that this CPU has met lately. */
 static __always_inline __u32 lang_find_id(struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
 {
-	struct lang_recent *r = recent_slot(&l->recents, object);
-	__u64 owner = recent_owner(&l->recents, l->pid, kind);
-	__u32 id;
+	__u32 id = lang_find_recent(l, kind, object, sign);
 
-	if (recent_is(r, object, owner) && r->sign == sign) {
-		r->walk = l->recents.walk;
-		return r->id;
-	}
+	if (id)
+		return id;
 	id = lang_find_sent(l, kind, object, sign);
 	if (id)
-		recent_note(&l->recents, object, sign, owner, id);
+		recent_note(&l->recents, object, sign, recent_owner(&l->recents, l->pid, kind), id);
 	return id;
 }
 
@@ -374,7 +384,8 @@ static __always_inline __u64 lang_thread_pointer(void)
 }
 
 enum {
-	GLIBC_SPECIFIC = 0x510, /* struct pthread.specific, nptl/descr.h, x86-64 */
+	GLIBC_FIRST = 0x310,	/* struct pthread.specific_1stblock, nptl/descr.h, x86-64 */
+	GLIBC_SPECIFIC = 0x510, /* struct pthread.specific: the addresses of all blocks */
 	GLIBC_BLOCK = 32,	/* keys in a block; an entry is {sequence number, value} */
 	MUSL_TSD = 0x80,	/* struct pthread.tsd, src/internal/pthread_impl.h, 1.2.2 and later, x86-64 */
 };
@@ -390,6 +401,8 @@ static __always_inline __u64 lang_specific(const struct lang_image *im, __u32 ke
 		block = lang_read64(fs + MUSL_TSD);
 		return block ? lang_read64(block + key * 8) : 0;
 	}
+	if (key < GLIBC_BLOCK)
+		return lang_read64(fs + GLIBC_FIRST + key * 16 + 8);
 	block = lang_read64(fs + GLIBC_SPECIFIC + 8 * (key / GLIBC_BLOCK));
 	return block ? lang_read64(block + key % GLIBC_BLOCK * 16 + 8) : 0;
 }
@@ -540,7 +553,7 @@ static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *lan
 		return 0;
 	l->generation = p->generation;
 	recents_begin(&l->recents, im->epoch, p->generation);
-	if (p->learn) {
+	if (__builtin_expect(p->learn, 0)) {
 		p->learn = 0;
 		lang_learn(im, p->image, p->bias);
 	}

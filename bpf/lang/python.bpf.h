@@ -17,7 +17,7 @@ enum {
 	PY_STR_HEAD = 40,
 	PY_OWNER_SHIM = 3,
 	PY_INNER = 0, /* the index in words: the address of the frame before */
-	PY_STEPS = 4, /* in one call; a divisor of LANG_ROUNDS */
+	PY_STEPS = 8, /* in one call; a divisor of LANG_ROUNDS */
 };
 
 /* Reads the text of a str into the given place. 1 << 8 and higher bits of the result: enum lang_text. */
@@ -50,18 +50,21 @@ static __always_inline void python_lines(struct lang_walk *l, __u64 table)
 }
 
 /*
- * Reads and sends the names of a code object.
- * Returns its id; 0: state is set. A global function: verified once.
+ * Returns the id of a code object that this CPU has not met lately, or a state, negative. Reads and sends its
+ * names if they were not sent before. A global function: verified once, apart from the other frames.
  */
 WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 {
 	struct lang_walk *l = lang_walk_state();
 	const struct lang_image *im;
 	__u64 name;
-	__u32 text;
+	__u32 text, id;
 
 	if (!l || unused)
 		return 0;
+	id = lang_find_id(l, LANG_PYTHON, code, sign);
+	if (id)
+		return (int)id;
 	im = lang_image_of(l);
 	if (!im || !lang_begin_function(l, LANG_PYTHON))
 		return -LANG_STATE_OVER_BUDGET;
@@ -82,8 +85,8 @@ WALK_FN int python_name(__u64 code, __u64 sign, __u32 unused)
 	l->out.line = lang_object32(l, im->at[PY_CODE_LINE]);
 	l->out.version = im->version;
 	python_lines(l, lang_object(l, im->at[PY_CODE_TABLE]));
-	text = lang_send_function(l, LANG_PYTHON, code, sign);
-	return text ? (int)text : -LANG_STATE_OVER_BUDGET;
+	id = lang_send_function(l, LANG_PYTHON, code, sign);
+	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
 /* Appends the frame of this code object. Returns false if there is no room. */
@@ -106,8 +109,8 @@ static __always_inline int python_push(struct lang_walk *l, const struct lang_im
 	if (position > LANG_POSITION_MOST) /* before the first instruction */
 		position = 0;
 	if (!id)
-		id = lang_find_id(l, LANG_PYTHON, code, sign);
-	if (id)
+		id = lang_find_recent(l, LANG_PYTHON, code, sign);
+	if (__builtin_expect(id != 0, 1))
 		return lang_push(l, id, position, entry);
 	got = python_name(code, sign, 0);
 	if (got > 0)

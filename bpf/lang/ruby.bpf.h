@@ -51,25 +51,25 @@ static __always_inline __u32 ruby_position(__u64 pc, __u64 code, __u32 words)
  */
 static __always_inline int ruby_read_env(struct lang_walk *l, __u64 ep)
 {
-	__u64 from = ep - 16, in = from - l->words[RB_ENVS], before = LANG_WINDOW - RB_ENV_BYTES;
+	__u64 from = ep - 16, in = from - l->words[RB_ENVS], before = RB_ENV_WINDOW - RB_ENV_BYTES;
 
 	if (l->words[RB_ENVS] && in <= l->words[RB_ENVS_HELD])
-		return (int)(in & (LANG_WINDOW - 8));
+		return (int)(in & (RB_ENV_WINDOW - 8));
 	l->words[RB_ENVS] = 0;
 	if (from <= l->words[RB_STACK] || from >= l->words[RB_LIMIT])
 		before = 0;
 	else if (from - l->words[RB_STACK] < before)
 		before = from - l->words[RB_STACK];
-	if (!lang_copy(l->out.lines, from - before, before + RB_ENV_BYTES, LANG_WINDOW))
+	if (!lang_copy(l->out.lines, from - before, before + RB_ENV_BYTES, RB_ENV_WINDOW))
 		return -1;
 	l->words[RB_ENVS] = from - before;
 	l->words[RB_ENVS_HELD] = before;
-	return (int)(before & (LANG_WINDOW - 8));
+	return (int)(before & (RB_ENV_WINDOW - 8));
 }
 
 static __always_inline __u64 ruby_env(const struct lang_walk *l, int at, __u32 word)
 {
-	return *(const __u64 *)(l->out.lines + (((__u32)at + 8 * word) & (LANG_WINDOW - 8)));
+	return *(const __u64 *)(l->out.lines + (((__u32)at + 8 * word) & (RB_ENV_WINDOW - 8)));
 }
 
 /* Reads the iseq, and the head of its body to object. Returns the body's address; 0: it is no iseq. */

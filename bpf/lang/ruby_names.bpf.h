@@ -26,6 +26,7 @@ enum {
 	RB_BODY_LINE = 88,
 	RB_BODY_HEAD = 96, /* bytes of a body that each frame reads */
 	RB_ENV_BYTES = 24,
+	RB_ENV_WINDOW = 1024, /* bytes of environments in one read; a power of two */
 	RB_STACK_MIN = 256,
 	RB_STACK_MAX = 1 << 24, /* words of a VM's stack: 2048 to 131072 by default */
 	RB_MAGIC = 0x7fff0000,
