@@ -32,4 +32,24 @@ for p in lang-hostile:python lang-hostile-perl:perl; do
 		[ "$(cost rss-bytes)" -lt $((64 << 20)) ]
 	ok "  and so does the stream ($(wc -c <"$tmp/x.bin") bytes)" [ "$(wc -c <"$tmp/x.bin")" -lt 4000000 ]
 done
+
+# A free-threaded build of Python, by the start of its _Py_DebugOffsets: its structures are not known.
+cat >"$tmp/free.c" <<'END'
+#include <stdint.h>
+#include <time.h>
+struct { char cookie[8]; uint64_t version, free, rest[509]; } _PyRuntime = { "xdebugpy", 0x30e00f0, 1 };
+struct { uint64_t before[4], basicsize, after[45]; } PyCode_Type = { .basicsize = 240 };
+const uint64_t Py_Version = 0x30e00f0;
+void *PyGILState_GetThisThreadState(void) { return &_PyRuntime; }
+void _PyEval_EvalFrameDefault(void) { for (clock_t end = clock() + CLOCKS_PER_SEC; clock() < end;) ; }
+int main(void) { _PyEval_EvalFrameDefault(); return 0; }
+END
+if cc -O1 -fno-inline -rdynamic -o "$tmp/free" "$tmp/free.c" 2>"$tmp/err"; then
+	cprof-record -q -F 499 -o "$tmp/free.bin" -- "$tmp/free"
+	is "a free-threaded build of Python says so" "$(cprof-dump "$tmp/free.bin" |
+		sed -n 's/^lang-frame .*language=\([^ ]*\) .*state=\([^ ]*\).*/\1 \2/p' |
+		grep -v not-yet | sort -u)" "python unsupported-version"
+else
+	skip "a free-threaded build of Python" "there is no compiler"
+fi
 done_testing
