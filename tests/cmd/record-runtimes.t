@@ -1,29 +1,8 @@
 #!/bin/sh
 # Runtimes with the options of cprof-languages(7): functions have names, and callers are found.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
-cp "$tests"/data/runtimes/* "$tmp" && cd "$tmp" || exit 1
+. "$tests/lib/runtimes-lib.sh"
 
-# runs TEXT COMMAND...: records the command, and folds its samples in leaf. It writes its process id to pid.
-runs() {
-	echo "# $1"
-	shift
-	cprof-record -q -F 499 ${languages-} -o c.bin -- "$@" >out 2>err
-	[ ! -s pid ] || rm -f "/tmp/perf-$(cat pid).map" "/tmp/jit-$(cat pid).dump" pid
-	cprof-sym c.bin 2>sym.err | cprof-fold -U 2>/dev/null | grep leaf >folded
-}
-# most TEXT REGEX [SHARE]: at least 20 samples are in leaf, and SHARE of them, 0.8, have a stack that matches
-most() {
-	if want=$2 awk -v least="${3:-0.8}" '{ all += $NF } $0 ~ ENVIRON["want"] { good += $NF }
-		END { exit !(all >= 20 && good >= least * all) }' folded
-	then
-		pass "$1"
-	else
-		fail "$1"
-		diag "$(head -n 5 folded; tail -n 3 err sym.err out)"
-	fi
-}
 no_hint() { unlike "  and the summary has no advice" "$(cat sym.err)" 'cprof-languages'; }
 
 # --- Java ---
@@ -94,26 +73,5 @@ if cc -O1 -o jsc jsc.c $(pkg-config --cflags --libs javascriptcoregtk-4.1 2>/dev
 		'main;jsc_context.*;(JSC-Baseline: middle#|.libjavascript)[^;]*;JSC-Baseline: leaf#'
 else
 	skip "JavaScriptCore" "libjavascriptcoregtk-4.1-dev is not installed"
-fi
-
-# --- Python ---
-
-python=
-active='import sys; sys.exit(not sys.is_stack_trampoline_active())'
-for p in ${PYTHON:-} python3 python3.14 python3.13 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python; do
-	[ -z "$python" ] && "$p" -X perf -c "$active" 2>/dev/null && python=$p
-done
-if [ -n "$python" ]; then
-	for x in perf perf_jit; do
-		"$python" -X $x -c "$active" 2>/dev/null || continue
-		runs "-X $x" "$python" -X $x hot.py
-		most "Python with -X $x: each function once" ';<module>;main;middle;leaf(;[^;]*)* [0-9]*$'
-		languages='--lang none' runs "-X $x" "$python" -X $x hot.py
-		# The first stacks are continued in user space, without the trampolines' code.
-		most "  and without frames of Python: by its trampolines" \
-			'py::<module>:[^;]*;.*;py::main:[^;]*;.*;py::middle:[^;]*;.*;py::leaf:[^;]*' 0.6
-	done
-else
-	skip "Python with -X perf" "CPython 3.12 or newer is not installed"
 fi
 done_testing
