@@ -6,7 +6,7 @@
 
 #include "common/base/hash.h"
 
-enum { CALLERS = 1024, CALLERS_MOST = 61 };
+enum { CALLERS = 1024, CALLERS_MOST = 125 }; /* an entry has 1 KiB */
 
 /* Caches the callers of a leaf and their node in the tree. */
 struct callers {
