@@ -8,12 +8,12 @@ chrt -r 5 true 2>/dev/null || skip_all "no real-time scheduling here"
 requests=$BUILD/tests/requests
 
 # undisturbed FILE: the requests took hardly longer than on free CPUs, by the server's own clock
-undisturbed() { awk '{ exit !($1 < 1.06 * $2) }' "$1"; }
+undisturbed() { awk '{ good = $1 < 1.06 * $2 } END { exit !good }' "$1"; }
 # measure SHAPE: records the slow server and runs the fast one, until neither was disturbed; false: never
 measure() {
 	for _ in 1 2 3 4 5 6; do
 		cprof-record -q --off-cpu -F 499 -o "$tmp/raw.bin" -- \
-			chrt -r 5 "$requests" "$1" 250 100 >"$tmp/slow" 2>"$tmp/err"
+			chrt -r 5 "$requests" "$1" 250 100 >"$tmp/slow" 2>"$tmp/err" || diag "$(cat "$tmp/err")"
 		undisturbed "$tmp/slow" || continue
 		chrt -r 5 "$requests" "$1" 250 50 >"$tmp/fast"
 		undisturbed "$tmp/fast" && return 0
