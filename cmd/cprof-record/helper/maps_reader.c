@@ -137,16 +137,16 @@ static bool read_bytes(struct maps_reader *m, uint64_t n)
 	return pread(m->memory, m->bytes.p, n, 0) == (ssize_t)n;
 }
 
-static void deliver_mappings(const struct maps_reader *m, maps_reader_found *found, void *arg)
+static void deliver_mappings(const struct buf *bytes, maps_reader_found *found, void *arg)
 {
 	struct maps_process_mapping r;
 	size_t at = 0;
 
-	while (m->bytes.n - at >= sizeof(r)) {
-		const uint8_t *after = m->bytes.p + at + sizeof(r);
-		size_t left = m->bytes.n - at - sizeof(r), n;
+	while (bytes->n - at >= sizeof(r)) {
+		const uint8_t *after = bytes->p + at + sizeof(r);
+		size_t left = bytes->n - at - sizeof(r), n;
 
-		memcpy(&r, m->bytes.p + at, sizeof(r));
+		memcpy(&r, bytes->p + at, sizeof(r));
 		if (r.path_n > MAPS_PROCESS_PATH || r.id_n > MAPS_PROCESS_ID)
 			return;
 		n = (r.path_n + r.id_n + 7) & ~7u;
@@ -160,6 +160,17 @@ static void deliver_mappings(const struct maps_reader *m, maps_reader_found *fou
 	}
 }
 
+/* The caller may read another process while it takes the mappings of this one: that has a buffer of its own. */
+static void deliver_answer(struct maps_reader *m, maps_reader_found *found, void *arg)
+{
+	struct buf bytes = m->bytes;
+
+	m->bytes = (struct buf){ 0 };
+	deliver_mappings(&bytes, found, arg);
+	buf_release(&m->bytes);
+	m->bytes = bytes;
+}
+
 bool maps_reader_read(struct maps_reader *m, uint32_t pid, bool bare, maps_reader_found *found, void *arg)
 {
 	struct maps_process_answer a;
@@ -171,7 +182,7 @@ bool maps_reader_read(struct maps_reader *m, uint32_t pid, bool bare, maps_reade
 	m->cpu_ns += a.cpu_ns - m->helper_ns;
 	m->helper_ns = a.cpu_ns;
 	if (read_bytes(m, a.bytes))
-		deliver_mappings(m, found, arg);
+		deliver_answer(m, found, arg);
 	else
 		m->left_out++;
 	return a.bytes > 0;

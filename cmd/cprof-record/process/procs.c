@@ -223,6 +223,14 @@ static bool keep_map(struct maps *kept, const struct maps *fresh, const struct m
 	return true;
 }
 
+/* Prunes again once there are twice as many. */
+static void set_prune(struct proc *p)
+{
+	p->prune_at = 2 * maps_count(&p->maps);
+	if (p->prune_at < PRUNE_LEAST)
+		p->prune_at = PRUNE_LEAST;
+}
+
 static void prune(struct procs *ps, struct proc *p)
 {
 	struct proc now = { .pid = p->pid, .prune_at = SIZE_MAX };
@@ -253,9 +261,7 @@ static void procs_map(struct procs *ps, struct proc *p, const struct change *c, 
 		m.offset = 0;
 	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
 		prune(ps, p);
-		p->prune_at = 2 * maps_count(&p->maps);
-		if (p->prune_at < PRUNE_LEAST)
-			p->prune_at = PRUNE_LEAST;
+		set_prune(p);
 	}
 	if (!maps_add(&p->maps, &m, &changed)) {
 		give_up(ps, NULL);
@@ -372,9 +378,12 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 	}
 }
 
+/* Mappings from /proc are not compared with /proc once more. */
 void procs_read_maps(struct procs *ps, struct proc *p)
 {
+	p->prune_at = SIZE_MAX;
 	proc_scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
+	set_prune(p);
 }
 
 static void add_task(void *arg, uint32_t tid, struct slice comm)

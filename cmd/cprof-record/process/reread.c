@@ -20,7 +20,7 @@ void reread_lost(struct procs *ps, uint64_t time)
 
 static void read_again(struct procs *ps, struct proc *p, uint64_t now, bool again)
 {
-	struct proc fresh = { .pid = p->pid, .prune_at = SIZE_MAX };
+	struct proc fresh = { .pid = p->pid };
 
 	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads)))
 		return;
