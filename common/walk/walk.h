@@ -303,8 +303,9 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 	from = w->file_at;
 	sp = w->regs[UNWIND_RSP];
 	bp = w->regs[UNWIND_RBP];
-	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
-		return WALK_FP_END;
+	/* By convention 0 is the outermost frame's: the ABI, 3.4.1. In the innermost frame it may be data. */
+	if (bp == 0)
+		return w->inner ? why : WALK_FP_END;
 	if (bp < sp || bp - sp >= WALK_FP_SPAN || (bp & 7) || walk_read(env, pair, sizeof(pair), bp))
 		return why;
 	if (pair[1] == 0)
