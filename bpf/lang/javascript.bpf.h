@@ -222,8 +222,12 @@ static __always_inline void js_chain(WALK_ENV env, struct js_state *js, const st
 static __always_inline void js_find_position(struct lang_walk *l, struct js_state *js, const struct lang_image *im,
 					     const struct js_note *note)
 {
+	__u32 exact = note->flags & (JS_EXACT | JS_NO_FRAME);
+
 	js->code_id = 0;
 	js->position = LANG_MARK_AT;
+	if ((note->flags & JS_IN_MEMORY) && js_is_exit(note->pc + !exact, exact))
+		return;
 	if (note->flags & JS_IN_MEMORY)
 		js->code_id = js_code(js, note->pc);
 	if (!js->code_id && !(note->flags & JS_NO_FRAME) && js_is_pointer(note->array) && !(__u32)note->offset)

@@ -453,6 +453,22 @@ WALK_FN __u32 js_find_code(__u64 pc)
 	return 0;
 }
 
+/*
+ * Is this instruction one of the exits at the end of optimized code? A frame whose code was thrown away
+ * returns to one. Exits are calls by the root register, call *d(%r13), one after another, and have no
+ * positions; code that has just called makes no such call at once.
+ */
+WALK_FN int js_is_exit(__u64 pc, __u32 exact)
+{
+	__u64 bytes[2] = { 0, 0 };
+
+	if (bpf_probe_read_user(bytes, sizeof(bytes), (const void *)(pc - 7)))
+		return 0;
+	/* d of 8 bits or of 32 */
+	return ((bytes[0] >> 56 | bytes[1] << 8) & 0x3fffff) == 0x15ff41 &&
+	       (!exact || (bytes[0] & 0xffffff) == 0x95ff41 || (bytes[0] >> 24 & 0xffffff) == 0x55ff41);
+}
+
 static __always_inline __u32 js_code(struct js_state *js, __u64 pc)
 {
 	__u32 id = js_find_code(pc);
