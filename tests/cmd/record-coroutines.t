@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stacks of coroutines end where the memory for them begins, and are whole there.
+# Stacks of coroutines end where the memory for them begins, and are whole there; others of one frame are not.
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -62,4 +62,20 @@ C
 else
 	skip "contexts of Boost.Context" "libboost_context is not installed"
 fi
+# Code without a table, and rbp a number: its stacks have one frame, which is not the whole stack.
+cat >"$tmp/one.c" <<'C'
+#include <stdlib.h>
+__asm__(".text\n.type spin, @function\nspin: push %rbp\nmov %rsp, %rcx\nlea -32(%rcx), %rsp\nand $-32, %rsp\n"
+	"xor %ebp, %ebp\n1: sub $1, %rdi\njnz 1b\nmov %rcx, %rsp\npop %rbp\nret\n.size spin, . - spin\n");
+void spin(unsigned long n);
+int main(void) { spin(1000000000); return 0; }
+C
+${CC:-cc} -O2 -fomit-frame-pointer -o "$tmp/one" "$tmp/one.c"
+for unwind in table fp; do
+	cprof-record -q --unwind $unwind -F 999 -o "$tmp/bin" -- "$tmp/one"
+	cprof-sym "$tmp/bin" 2>/dev/null | cprof-fold -U --truncated --comm one >"$tmp/folded"
+	is "a stack of one frame counts as truncated, --unwind $unwind" \
+		"$(awk '/;spin / { n += $NF; if (/^one;.truncated: (gap|broken).;spin /) cut += $NF }
+			END { if (n > 40 && cut > .98 * n) print "cut"; else print cut + 0 " of " n + 0 }' "$tmp/folded")" cut
+done
 done_testing

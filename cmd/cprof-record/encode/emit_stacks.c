@@ -212,8 +212,10 @@ static void take_by_fp(struct stacks *st, const struct sample_head *s, const str
 		out->end = ROOT_BROKEN;
 	else if (n == 1 && is_without_user(st, s))
 		out->end = ROOT_KTHREAD;
-	else
-		out->end = (unsigned int)n >= st->options->chain_depth ? ROOT_DEPTH : ROOT_FP_END;
+	else if ((unsigned int)n >= st->options->chain_depth)
+		out->end = ROOT_DEPTH;
+	else /* one frame is no chain: the code does not keep frame pointers */
+		out->end = n == 1 ? ROOT_BROKEN : ROOT_FP_END;
 }
 
 static bool is_raw_hit(const struct stacks *st, const struct sample_head *s)
