@@ -72,6 +72,20 @@ for options in "" "--expose-gc --gc-interval=3000 $compact"; do
 	ok "  nearly all are seen" [ "$(number right "$got")" -gt $((10 * $(number none "$got"))) ]
 done
 
+# A program that leaves optimized code some ten thousand times a second, and one that has none.
+for what in all none; do
+	cprof-record -q -F 1999 -o "$tmp/deopt.bin" -- sh -c '"$@" >"$0"' "$tmp/deopts" "$node" \
+		--allow-natives-syntax --trace-deopt "$loads/deopt.js" 3000 $what
+	got=$(frames calls "$tmp/deopt.bin" "$loads/deopt.js")
+	deopts=$(grep -c '^\[bailout' "$tmp/deopts")
+	is "callers are right, deoptimized: $what" "$(number wrong "$got")" 0
+	diag "$deopts deoptimizations, $got"
+	ok "  many of them" [ "$(number right "$got")" -ge 1000 ]
+	ok "  few have a frame without a function" [ $(($(number states "$got") * 1000)) -le \
+		"$(number right "$got")" ]
+	[ $what = none ] || ok "  some thousand times a second" [ "$deopts" -ge 6000 ]
+done
+
 # (func (export "loop") (param i32) (result i32) ...): a loop that counts the parameter down
 cat >"$tmp/special.js" <<'END'
 const body = [1, 1, 127, 3, 64, 32, 1, 65, 31, 108, 32, 0, 106, 33, 1, 32, 0, 65, 1, 107, 34, 0,

@@ -5,6 +5,9 @@
 	lines CAPTURE FILE	NAME:LINE:TIER:INLINED of each frame in the file
 	map CAPTURE MAP		compiled functions that V8's own perf map has, too: "right N", "wrong N", ...
 	churn CAPTURE LOG	samples while a logged function ran: "right N", "wrong N", "none N"
+	calls CAPTURE FILE	calls between FILE's functions, whose caller's line has the call or not: "right N",
+				"wrong N"; callers without a position, frames without a function: "unplaced N",
+				"states N"
 """
 import bisect
 import collections
@@ -51,6 +54,14 @@ class Capture:
             frame = self.frames.get(self.frame_of[node])
             if frame and frame["function"] != "0":
                 yield frame
+            node = self.parents[node]
+
+    def whole(self, node):
+        """Frames of JavaScript, innermost first; None: one that has no function."""
+        while node in self.parents:
+            frame = self.frames.get(self.frame_of[node])
+            if frame:
+                yield frame if frame["function"] != "0" else None
             node = self.parents[node]
 
     def name(self, frame):
@@ -120,6 +131,28 @@ def churn(capture, file):
     print(*("%s %d" % (key, counts[key]) for key in ("right", "wrong", "none")), *wrong[:3])
 
 
+def calls(capture, path):
+    counts, wrong = collections.Counter(), collections.Counter()
+    source = open(path, encoding="utf-8").read().split("\n")
+    for _, node, _ in capture.samples:
+        stack = list(capture.whole(node))
+        counts["states"] += stack.count(None)
+        stack = [f if f and capture.path(f) == path else None for f in stack]
+        for callee, caller in zip(stack, stack[1:]):
+            if not callee or not caller:
+                continue
+            if caller["position"] == "0":
+                counts["unplaced"] += 1
+                continue
+            line = line_of(path, int(caller["position"]))
+            key = "right" if capture.name(callee) + "(" in source[line - 1] else "wrong"
+            counts[key] += 1
+            if key == "wrong":
+                wrong[capture.name(caller), line, capture.name(callee), caller["tier"], callee["tier"]] += 1
+    print(*("%s %d" % (key, counts[key]) for key in ("right", "wrong", "unplaced", "states")),
+          *wrong.most_common(3))
+
+
 if __name__ == "__main__":
-    what = {"shares": shares, "lines": lines, "map": perf_map, "churn": churn}[sys.argv[1]]
+    what = {"shares": shares, "lines": lines, "map": perf_map, "churn": churn, "calls": calls}[sys.argv[1]]
     what(Capture(sys.argv[2]), sys.argv[3])
