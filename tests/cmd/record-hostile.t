@@ -17,7 +17,7 @@ attack() {
 	attacks="$attacks $!"
 }
 end_attacks() {
-	for p in $attacks; do kill -KILL -- "-$p" 2>/dev/null; done
+	for p in $attacks; do kill -KILL "-$p" 2>/dev/null; done
 	wait $attacks 2>/dev/null
 	attacks=
 }
