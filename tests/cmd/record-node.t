@@ -81,7 +81,9 @@ for what in all none; do
 	is "callers are right, deoptimized: $what" "$(number wrong "$got")" 0
 	diag "$deopts deoptimizations, $got"
 	ok "  many of them" [ "$(number right "$got")" -ge 1000 ]
-	ok "  few have a frame without a function" [ $(($(number states "$got") * 1000)) -le \
+	# A frame that has just gone on in the first compiler's code may have its function's first line.
+	ok "  few have another line" [ $(($(number line "$got") * 100)) -le "$(number right "$got")" ]
+	ok "  few have a frame without a function" [ $(($(number states "$got") * 25)) -le \
 		"$(number right "$got")" ]
 	[ $what = none ] || ok "  some thousand times a second" [ "$deopts" -ge 6000 ]
 done

@@ -5,9 +5,9 @@
 	lines CAPTURE FILE	NAME:LINE:TIER:INLINED of each frame in the file
 	map CAPTURE MAP		compiled functions that V8's own perf map has, too: "right N", "wrong N", ...
 	churn CAPTURE LOG	samples while a logged function ran: "right N", "wrong N", "none N"
-	calls CAPTURE FILE	calls between FILE's functions, whose caller's line has the call or not: "right N",
-				"wrong N"; callers without a position, frames without a function: "unplaced N",
-				"states N"
+	calls CAPTURE FILE	calls between FILE's functions, whose caller's line has the call: "right N"; another
+				line of the caller: "line N"; none: "wrong N"; callers without a position, frames
+				without a function: "unplaced N", "states N"
 """
 import bisect
 import collections
@@ -133,7 +133,9 @@ def churn(capture, file):
 
 def calls(capture, path):
     counts, wrong = collections.Counter(), collections.Counter()
-    source = open(path, encoding="utf-8").read().split("\n")
+    text = open(path, encoding="utf-8").read()
+    source = text.split("\n")
+    bodies = dict(re.findall(r"^function (\w+)\(.*?\) (\{.*?^\})", text, re.S | re.M))
     for _, node, _ in capture.samples:
         stack = list(capture.whole(node))
         counts["states"] += stack.count(None)
@@ -145,11 +147,15 @@ def calls(capture, path):
                 counts["unplaced"] += 1
                 continue
             line = line_of(path, int(caller["position"]))
-            key = "right" if capture.name(callee) + "(" in source[line - 1] else "wrong"
+            call = capture.name(callee) + "("
+            if call in source[line - 1]:
+                key = "right"
+            else:
+                key = "line" if call in bodies.get(capture.name(caller), "") else "wrong"
             counts[key] += 1
-            if key == "wrong":
+            if key != "right":
                 wrong[capture.name(caller), line, capture.name(callee), caller["tier"], callee["tier"]] += 1
-    print(*("%s %d" % (key, counts[key]) for key in ("right", "wrong", "unplaced", "states")),
+    print(*("%s %d" % (key, counts[key]) for key in ("right", "line", "wrong", "unplaced", "states")),
           *wrong.most_common(3))
 
 
