@@ -78,7 +78,9 @@ for what in all none; do
 		--allow-natives-syntax --trace-deopt "$loads/deopt.js" 3000 $what
 	got=$(frames calls "$tmp/deopt.bin" "$loads/deopt.js")
 	deopts=$(grep -c '^\[bailout' "$tmp/deopts")
-	is "callers are right, deoptimized: $what" "$(number wrong "$got")" 0
+	# A stack that is being rebuilt may have a caller of before: once in some ten thousand.
+	ok "callers are right, deoptimized: $what" [ $(($(number wrong "$got") * 3000)) -le \
+		"$(number right "$got")" ]
 	diag "$deopts deoptimizations, $got"
 	ok "  many of them" [ "$(number right "$got")" -ge 1000 ]
 	# A frame that has just gone on in the first compiler's code may have its function's first line.
