@@ -7,7 +7,7 @@ may_record_all
 silent='its file system does not answer'
 
 # Something to sample from the first second on, as long as this test runs
-(sh -c 'while kill -0 "$0" 2>/dev/null; do seq 100000 | wc -l >/dev/null; done' $$ &)
+(sh -c 'while kill -0 "$0"; do seq 100000 | wc -l; done' $$ >/dev/null 2>&1 &)
 
 clear_back() { rm -f "$back"/* "$back"/.*.part; }
 captures() { ls "$back" | grep '\.cprof$'; }
