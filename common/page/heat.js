@@ -458,9 +458,8 @@ class HeatMap {
 		g.fillStyle = this.format.dim;
 		g.textBaseline = 'middle';
 		g.textAlign = 'right';
-		for (let i = 0, n = Math.min(4, rows); rows > 1 && i < n; i++)
-			g.fillText(i ? `+${sayLength(Math.round(rows * i / n) * cellNs)}` : '+0', left - 6,
-				this.top(Math.round(rows * i / n)) + 6);
+		for (let row = 0, step = Math.ceil(rows / 5); rows > 1 && row < rows; row += step)
+			g.fillText(row ? `+${sayLength(row * cellNs)}` : '+0', left - 6, this.top(row) + 6);
 		g.textAlign = 'left';
 		const every = Math.max(1, Math.ceil(64 / cw));
 		const second = LENGTHS.map((s) => Math.round(s * 1e9 / columnNs)).find((n) => n >= every) ||
