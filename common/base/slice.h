@@ -84,4 +84,27 @@ static inline uint64_t slice_decimal(struct slice text)
 	return v;
 }
 
+/* Cuts a text off the beginning. Returns false, and changes nothing, if it is not there. */
+static inline bool slice_cut_start(struct slice *s, const char *start)
+{
+	size_t n = strlen(start);
+
+	if (!slice_begins(*s, start))
+		return false;
+	s->p += n;
+	s->n -= n;
+	return true;
+}
+
+/* The same at the end. */
+static inline bool slice_cut_end(struct slice *s, const char *end)
+{
+	size_t n = strlen(end);
+
+	if (s->n < n || memcmp(s->p + s->n - n, end, n) != 0)
+		return false;
+	s->n -= n;
+	return true;
+}
+
 #endif

@@ -11,27 +11,6 @@ static bool is_hex(struct slice s)
 	return s.n > 0;
 }
 
-static bool cut_start(struct slice *s, const char *start)
-{
-	size_t n = strlen(start);
-
-	if (s->n < n || memcmp(s->p, start, n) != 0)
-		return false;
-	s->p += n;
-	s->n -= n;
-	return true;
-}
-
-static bool cut_end(struct slice *s, const char *end)
-{
-	size_t n = strlen(end);
-
-	if (s->n < n || memcmp(s->p + s->n - n, end, n) != 0)
-		return false;
-	s->n -= n;
-	return true;
-}
-
 /* Parses a part that has a prefix before the id, as in systemd's scopes and in names from the runtimes. */
 static bool is_prefixed(struct slice part, struct container *c)
 {
@@ -45,11 +24,11 @@ static bool is_prefixed(struct slice part, struct container *c)
 		{ "libpod-", RUNTIME_PODMAN },
 	};
 
-	cut_end(&part, ".scope");
+	slice_cut_end(&part, ".scope");
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct slice id = part;
 
-		if (cut_start(&id, known[i].prefix) && id.n == ID_DIGITS && is_hex(id)) {
+		if (slice_cut_start(&id, known[i].prefix) && id.n == ID_DIGITS && is_hex(id)) {
 			c->id = id;
 			c->runtime = known[i].runtime;
 			return true;
@@ -84,10 +63,10 @@ static bool is_named(struct slice part, struct slice before, struct container *c
 {
 	struct slice name = part;
 
-	if (cut_start(&name, "lxc.payload.") || (slice_is(before, "lxc") && name.n && !slice_is(name, "init.scope"))) {
+	if (slice_cut_start(&name, "lxc.payload.") || (slice_is(before, "lxc") && name.n && !slice_is(name, "init.scope"))) {
 		c->runtime = RUNTIME_LXC;
-	} else if ((cut_start(&name, "machine-") || cut_start(&name, "systemd-nspawn@")) &&
-		   (cut_end(&name, ".scope") || cut_end(&name, ".service"))) {
+	} else if ((slice_cut_start(&name, "machine-") || slice_cut_start(&name, "systemd-nspawn@")) &&
+		   (slice_cut_end(&name, ".scope") || slice_cut_end(&name, ".service"))) {
 		c->runtime = RUNTIME_NSPAWN;
 	} else {
 		return false;
@@ -115,11 +94,11 @@ static bool is_uid(struct slice s)
 /* Parses "pod<uid>" or "kubepods-burstable-pod<uid>.slice". */
 static bool is_pod(struct slice part, struct slice *uid)
 {
-	cut_end(&part, ".slice");
+	slice_cut_end(&part, ".slice");
 	for (size_t i = 0; i + 3 < part.n; i++) {
 		struct slice rest = { part.p + i, part.n - i };
 
-		if ((i == 0 || part.p[i - 1] == '-') && cut_start(&rest, "pod") && is_uid(rest)) {
+		if ((i == 0 || part.p[i - 1] == '-') && slice_cut_start(&rest, "pod") && is_uid(rest)) {
 			*uid = rest;
 			return true;
 		}

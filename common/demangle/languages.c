@@ -19,27 +19,6 @@ static bool is_lower(uint8_t c)
 	return c >= 'a' && c <= 'z';
 }
 
-static bool cut_start(struct slice *s, const char *start)
-{
-	size_t n = strlen(start);
-
-	if (s->n < n || memcmp(s->p, start, n) != 0)
-		return false;
-	s->p += n;
-	s->n -= n;
-	return true;
-}
-
-static bool cut_end(struct slice *s, const char *end)
-{
-	size_t n = strlen(end);
-
-	if (s->n < n || memcmp(s->p + s->n - n, end, n) != 0)
-		return false;
-	s->n -= n;
-	return true;
-}
-
 /* Fortran ignores case: gfortran writes all names in lower case. */
 static bool is_fortran(struct slice s)
 {
@@ -57,7 +36,7 @@ static bool demangle_fortran(struct buf *out, struct slice name, enum demangle_m
 	struct slice module = name, procedure, suffix = { NULL, 0 };
 	const uint8_t *at, *dot;
 
-	if (!cut_start(&module, "__"))
+	if (!slice_cut_start(&module, "__"))
 		return false;
 	at = memmem(module.p, module.n, middle, strlen(middle));
 	if (!at)
@@ -128,7 +107,7 @@ static bool demangle_flang(struct buf *out, struct slice name, enum demangle_mod
 	size_t before = out->n;
 	const uint8_t *dot;
 
-	if (!cut_start(&rest, "_Q") || rest.n == 0)
+	if (!slice_cut_start(&rest, "_Q") || rest.n == 0)
 		return false;
 	dot = memchr(rest.p, '.', rest.n);
 	if (dot) {
@@ -176,7 +155,7 @@ static struct slice without_stamp(struct slice name)
 
 static bool demangle_ocaml(struct buf *out, struct slice name, enum demangle_mode mode)
 {
-	if (!cut_start(&name, "caml") || name.n == 0 || !is_upper(name.p[0]))
+	if (!slice_cut_start(&name, "caml") || name.n == 0 || !is_upper(name.p[0]))
 		return false;
 	if (mode == DEMANGLE_SIMPLIFIED)
 		name = without_stamp(name);
@@ -301,7 +280,7 @@ static bool demangle_haskell(struct buf *out, struct slice name, enum demangle_m
 	bool coded = false, good;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !kind.n; i++) {
-		if (cut_end(&rest, kinds[i]))
+		if (slice_cut_end(&rest, kinds[i]))
 			kind = (struct slice){ rest.p + rest.n, name.n - rest.n };
 	}
 	if (!kind.n || !take_part(&rest, &module))
