@@ -3,23 +3,9 @@
 # really takes less.
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all
-chrt -r 5 true 2>/dev/null || skip_all "no real-time scheduling here"
-[ "$(nproc)" -ge 2 ] || skip_all "one CPU"
+. "$tests/lib/what-if-lib.sh"
 requests=$BUILD/tests/requests
 
-# undisturbed FILE: the requests took hardly longer than on free CPUs, by the server's own clock
-undisturbed() { awk '{ good = $1 < 1.06 * $2 } END { exit !good }' "$1"; }
-# measure SHAPE: records the slow server and runs the fast one, until neither was disturbed; false: never
-measure() {
-	for _ in 1 2 3 4 5 6; do
-		cprof-record -q --off-cpu -F 499 -o "$tmp/raw.bin" -- \
-			chrt -r 5 "$requests" "$1" 250 100 >"$tmp/slow" 2>"$tmp/err" || diag "$(cat "$tmp/err")"
-		undisturbed "$tmp/slow" || continue
-		chrt -r 5 "$requests" "$1" 250 50 >"$tmp/fast"
-		undisturbed "$tmp/fast" && return 0
-	done
-	return 1
-}
 # ask OPTION...: what the requests of the recorded server would take
 ask() {
 	cprof-top --what-if f_fast=-50% --requests next_request --comm requests "$@" "$tmp/got"
@@ -46,7 +32,7 @@ holds() {
 }
 
 for shape in own mixed backend lock after; do
-	if measure "$shape"; then
+	if measure "$requests" "$shape" 250; then
 		holds "$shape"
 	else
 		skip "$shape" "the machine is busy"

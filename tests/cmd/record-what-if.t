@@ -2,23 +2,9 @@
 # cprof-top --what-if: the interval holds the time of a program in which the function really takes less.
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all
-chrt -r 5 true 2>/dev/null || skip_all "no real-time scheduling here"
-[ "$(nproc)" -ge 2 ] || skip_all "one CPU"
+. "$tests/lib/what-if-lib.sh"
 faster=$BUILD/tests/faster
 
-# undisturbed FILE: the program took hardly longer than on free CPUs, by its own clock
-undisturbed() { awk '{ good = $1 < 1.06 * $2 } END { exit !good }' "$1"; }
-# measure SHAPE N: records the slow program and runs the fast one, until neither was disturbed; false: never
-measure() {
-	for _ in 1 2 3 4 5 6; do
-		cprof-record -q --off-cpu -F 499 -o "$tmp/raw.bin" -- \
-			chrt -r 5 "$faster" "$1" "$2" 100 >"$tmp/slow" 2>"$tmp/err"
-		undisturbed "$tmp/slow" || continue
-		chrt -r 5 "$faster" "$1" "$2" 50 >"$tmp/fast"
-		undisturbed "$tmp/fast" && return 0
-	done
-	return 1
-}
 # holds SHAPE: the time of the fast program is in the interval, which is narrower than 15 % of the time
 holds() {
 	cprof-sym "$tmp/raw.bin" >"$tmp/got" 2>/dev/null
@@ -37,7 +23,7 @@ holds() {
 }
 
 for shape in serial:500 join:80 lock:500 sockets:400 timer:300; do
-	if measure "${shape%:*}" "${shape#*:}"; then
+	if measure "$faster" "${shape%:*}" "${shape#*:}"; then
 		holds "${shape%:*}"
 	else
 		skip "${shape%:*}" "the machine is busy"

@@ -20,43 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MS = 1000000, SERVERS = 2 };
+#include "tests/loads/known_work.h"
+
+enum { SERVERS = 2 };
 
 static int rounds;
-static int64_t percent;
 /* Pipes for requests and answers. */
 static struct link {
 	int requests[2], answers[2];
 } links[SERVERS], backend_link, later;
-
-static int64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
-}
-
-static inline __attribute__((always_inline)) void burn(int64_t ns)
-{
-	int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
-		for (volatile int i = 0; i < 1000; i++)
-			;
-}
-
-static __attribute__((noinline)) void f_fast(int64_t ns)
-{
-	burn(ns * percent / 100);
-	__asm__ volatile("" : : "i"(1));
-}
-
-static __attribute__((noinline)) void g_other(int64_t ns)
-{
-	burn(ns);
-	__asm__ volatile("" : : "i"(2));
-}
 
 /* Returns false at the end of the connection. */
 static __attribute__((noinline)) int next_request(int fd)
