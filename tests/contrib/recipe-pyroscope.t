@@ -95,6 +95,21 @@ for v in map(json.loads, sys.stdin): print(v["stacks"], v["app"], *("%s=%s" % p 
 9000 many.cpu container=/a"
 status "  or whole, where the server takes more" 1 "$push" -m 50000 "$url" "$tmp/many.bin"
 like "  this one does not, and says so" "$(cat "$tmp/err")" "cannot send .* to .*: the profile with labels .* exceeds the samples limit .max_profile_stacktrace_samples, actual: 43000, limit: 16000"
+
+# As pprof: parts by time, which together have each stack as often as the whole.
+if cprof-convert -t pprof "$tmp/h.folded" >/dev/null 2>&1; then
+	n=$(wc -l <"$tmp/srv/ingest")
+	status "pprof is pushed" 0 "$push" -f pprof -n many "$url" "$tmp/many.bin"
+	diag "$(cat "$tmp/err")"
+	tail -n +$((n + 1)) "$tmp/srv/ingest" >"$tmp/parts"
+	like "  in several parts" "$(wc -l <"$tmp/parts")" '^[3-9]$'
+	is "  of 16,000 stacks and 4 MiB at most" "$(python3 -c 'import json, sys
+print(sum(v["stacks"] > 16000 or v["bytes"] > 4 << 20 for v in map(json.loads, sys.stdin)))' <"$tmp/parts")" 0
+	is "  with each sample once" "$(python3 -c 'import json, sys
+print(sum(v["total"] for v in map(json.loads, sys.stdin)))' <"$tmp/parts")" 43000
+	status "  or whole, where the server takes more" 1 "$push" -f pprof -m 50000 "$url" "$tmp/many.bin"
+	status "a rate in fractions, a sample a part" 0 "$push" -f pprof -m 1 "$url" "$tmp/s.bin"
+fi
 status "a part that is refused" 1 "$push" "$url/late" "$tmp/many.bin"
 like "  is told of" "$(cat "$tmp/err")" "outside of ingestion window .0 of 5 parts were.\$"
 status "-m of no number" 2 "$push" -m x "$url" "$tmp/many.bin"

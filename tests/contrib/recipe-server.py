@@ -71,17 +71,20 @@ def ingest(query, kind, body, late):
         parts = multipart(kind, body)
         types = json.loads(parts["sample_type_config"])
         assert types["cpu"]["units"] == "nanoseconds", "types"
-        query["bytes"] = len(gzip.decompress(parts["profile"]))
+        profile = gzip.decompress(parts["profile"])
+        p, kinds, _, sums, _ = pprof(profile)
+        query["stacks"], query["bytes"] = len(p["sample"]), len(profile)
+        query["total"] = dict(zip((name for name, unit in kinds), sums))["samples"]
         body = parts["profile"]
     else:
         assert query["format"] == "folded", "format"
-        query["total"], query["stacks"] = folded(body), len(body.splitlines())
-        if query["stacks"] > 16000:
-            raise TooMuch("the profile with labels '%s' exceeds the samples limit (max_profile_stacktrace_samples, actual: %d, limit: 16000)"
-                          % (query["name"], query["stacks"]))
-        if len(body) > 4 << 20:
-            raise TooMuch("the profile with labels '%s' exceeds the size limit (max_profile_size_byte, actual: %d, limit: %d)"
-                          % (query["name"], len(body), 4 << 20))
+        query["total"], query["stacks"], query["bytes"] = folded(body), len(body.splitlines()), len(body)
+    if query["stacks"] > 16000:
+        raise TooMuch("the profile with labels '%s' exceeds the samples limit (max_profile_stacktrace_samples, actual: %d, limit: 16000)"
+                      % (query["name"], query["stacks"]))
+    if query["bytes"] > 4 << 20:
+        raise TooMuch("the profile with labels '%s' exceeds the size limit (max_profile_size_byte, actual: %d, limit: %d)"
+                      % (query["name"], query["bytes"], 4 << 20))
     if late:
         raise TooMuch("profile with labels '%s' is outside of ingestion window" % query["name"])
     with open(directory + "/body", "wb") as f:
