@@ -430,6 +430,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 		n->kernel_new = true;
 		return naming_list_add(&n->kernel, (uint32_t)r->frame.id);
 	case RECORD_SAMPLE:
+	case RECORD_WOKEN: /* both have stacks */
 		return look_up_new(n, c);
 	case RECORD_JITMAP:
 		return hear_jitmap(n, c, &r->jitmap);

@@ -31,6 +31,20 @@ is '  each block is followed by its names' \
 	'1flush 1sample 1sample 1sample 1sample 3symbol 1flush 1sample 1sample 2symbol 2flush '
 is '  each text once' "$(cprof-dump "$tmp/small.sym" | grep -c '^string')" 3
 
+# A waker's stack has names, too, also if it is the last one of the segment.
+{
+	segment
+	process 1
+	process 2
+	file 1 /lib/f.so "$id"
+	loads 1 2 "$tmp/a/lib/f.so"
+	echo "frame id=1 process=2 kind=exact address=$(at first)"
+	echo 'node id=16 parent=0 frame=1'
+	echo 'woken time=2000 thread=1 slept=500 queued=10 by=task waker=2 user=16 kernel=0'
+	finish
+} | cprof-dump -r >"$tmp/woken.bin"
+is "a waker's stack has names" "$(cprof-sym --symfs "$tmp/a" "$tmp/woken.bin" 2>/dev/null | name_of)" 'first+0 symtab'
+
 # Everything else passes through: all records in the input, known or not.
 sed -n "/^cat >.*a.txt/,/^X\$/p" "$here/dump-roundtrip.t" | sed '1d;$d' >"$tmp/all.txt"
 cprof-dump -r "$tmp/all.txt" >"$tmp/all.bin"
