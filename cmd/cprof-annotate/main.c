@@ -113,8 +113,10 @@ static void take_function(struct settings *s, char **operands)
 	int n = 0;
 
 	for (int i = 0; operands[i]; i++) {
-		if (s->function || is_capture(operands[i]))
+		if (is_capture(operands[i]))
 			operands[n++] = operands[i];
+		else if (s->function)
+			cli_usage("\"%s\" and \"%s\" are no files (expected one function, and captures)", s->function, operands[i]);
 		else
 			s->function = operands[i];
 	}

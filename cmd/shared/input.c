@@ -345,6 +345,9 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	} else if (folded_is_markup(taken)) {
 		cli_warn("%s: this is HTML or XML, neither a capture nor folded text", name);
 		status = STATUS_DAMAGED;
+	} else if (folded_is_json(taken)) {
+		cli_warn("%s: this is JSON, neither a capture nor folded text", name);
+		status = STATUS_DAMAGED;
 	} else if (script_looks_like(taken)) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: this is perf script text: convert it with cprof-convert -f perfscript -t stream", name);

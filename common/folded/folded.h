@@ -85,6 +85,8 @@ bool folded_looks_like(struct slice start);
 
 /* Returns whether they begin a page or a picture of cprof-flame; some of its lines end in numbers, too. */
 bool folded_is_markup(struct slice start);
+/* Returns whether they begin an object of JSON. */
+bool folded_is_json(struct slice start);
 
 struct folded_writer {
 	const struct profile *p;

@@ -36,12 +36,24 @@ static bool begins_element(struct slice s, const char *tag)
 	return memchr(" \t\r\n", rest.p[0], 4) && !has_prefix(rest, " as ");
 }
 
+static struct slice skip_space(struct slice s)
+{
+	while (s.n && memchr(" \t\r\n", s.p[0], 4))
+		s = (struct slice){ s.p + 1, s.n - 1 };
+	return s;
+}
+
+bool folded_is_json(struct slice s)
+{
+	s = skip_space(s);
+	return has_prefix(s, "{") && has_prefix(skip_space((struct slice){ s.p + 1, s.n - 1 }), "\"");
+}
+
 bool folded_is_markup(struct slice s)
 {
 	if (has_prefix(s, "\xef\xbb\xbf"))
 		s = (struct slice){ s.p + 3, s.n - 3 };
-	while (s.n && memchr(" \t\r\n", s.p[0], 4))
-		s = (struct slice){ s.p + 1, s.n - 1 };
+	s = skip_space(s);
 	return has_prefix(s, "<!DOCTYPE") || has_prefix(s, "<?xml") || begins_element(s, "<html") ||
 	       begins_element(s, "<svg");
 }

@@ -18,6 +18,16 @@ if [ -x "$BIN/cprof-record" ]; then
 	is "  after -a" "$(said cprof-record -a make)" \
 		"cprof-record: a command comes after --: cprof-record -- make"
 	unlike "an option's argument is no command" "$(said cprof-record -o x.bin -p 1,a 1)" 'comes after --'
+	like "a duration in minutes" "$(said cprof-record -p 0 5m)" 'invalid -p "0"'
+	is "no duration" "$(said cprof-record -a 5x)" \
+		'cprof-record: invalid duration "5x" (expected seconds, like 60 or 0.5, or a time like 500ms or 5m)'
+	is "two durations" "$(said cprof-record -a 5 6)" \
+		'cprof-record: invalid duration "6" (expected one, and "5" is given)'
+	is "  of which one was for --off-cpu" "$(said cprof-record -a --off-cpu 1ms 6)" \
+		'cprof-record: invalid duration "6" (expected --off-cpu=1ms, or one duration)'
+	is "the name of a process" "$(said cprof-record -p nginx 1)" \
+		'cprof-record: invalid -p "nginx" (expected a number, as from pgrep nginx)'
+	like "an event, nearly" "$(said cprof-record -e pagefaults 1)" '; did you mean page-faults\?'
 	like "-g" "$(said cprof-record -g -o x.bin -- true)" \
 		'^cprof-record: -g is not needed: stacks are always recorded$'
 	like "--call-graph dwarf" "$(said cprof-record --call-graph dwarf -o x.bin -- true)" \
@@ -30,6 +40,15 @@ how="perf script -i FILE | cprof-convert -t stream"
 for c in cprof-top cprof-fold cprof-sym cprof-flame cprof-annotate 'cprof-convert -t pprof'; do
 	is "$c of perf.data" "$(said $c perf.data)" "${c%% *}: perf.data: a perf.data file, not a cprof stream: $how"
 done
+
+echo '{ "version": 1 }' >a.json
+is "JSON" "$(said cprof-top a.json)" \
+	"cprof-top: a.json: this is JSON, neither a capture nor folded text"
+is "two functions" "$(said cprof-annotate work main a.folded)" \
+	'cprof-annotate: "work" and "main" are no files (expected one function, and captures)'
+printf 'x\0y\n' >a.bin
+is "a capture for cprof-dump -r" "$(said cprof-dump -r a.bin)" \
+	"cprof-dump: a.bin: line 1: a NUL byte; -r takes text, not a capture"
 
 # Words of other programs
 for pair in dso=module sym=function pid=process tid=thread cgroup=container command=comm; do

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
+#include "cmd/shared/command_line.h"
 
 enum { COUNT_MAX = 1000000000 };
 
@@ -42,6 +43,8 @@ static const struct known {
 
 static enum event_found find_known(struct event *e, const char *name, struct buf *error)
 {
+	const char *words[sizeof(known) / sizeof(known[0]) + 1] = { NULL }, *guess;
+
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		const struct known *k = &known[i];
 
@@ -54,10 +57,15 @@ static enum event_found find_known(struct event *e, const char *name, struct buf
 		return EVENT_FOUND;
 	}
 	buf_text(error, "cpu-clock");
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		buf_printf(error, ", %s", known[i].name);
+		words[i] = known[i].name;
+	}
 	buf_text(error,
 		 ", a tracepoint like sched:sched_process_exec, or a probe like uprobe:/bin/bash:readline");
+	guess = cli_guess(name, words);
+	if (guess)
+		buf_printf(error, "; did you mean %s?", guess);
 	return EVENT_UNKNOWN;
 }
 

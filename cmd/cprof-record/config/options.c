@@ -71,8 +71,11 @@ static pid_t *parse_ids(const char *option, char *text, size_t *n)
 	if (!ids)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	*n = 0;
-	for (char *at; (at = strsep(&text, ","));)
+	for (char *at; (at = strsep(&text, ","));) {
+		if (isalpha((unsigned char)at[0]))
+			cli_usage("invalid %s \"%s\" (expected a number, as from pgrep %s)", option, at, at);
 		ids[(*n)++] = (pid_t)cli_number(option, at, 1, INT32_MAX);
+	}
 	return ids;
 }
 
@@ -127,14 +130,42 @@ static void check_words(char *const *argv, int argc)
 	}
 }
 
+static bool is_duration(const char *text, double *seconds)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+	char *unit;
+	double v = strtod(text, &unit);
+
+	for (size_t i = 0; unit != text && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(unit, units[i].name) == 0) {
+			*seconds = v * units[i].seconds;
+			return *seconds > 0 && *seconds <= 1e9;
+		}
+	}
+	return false;
+}
+
 static double parse_seconds(const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v;
 
-	if (end == text || *end || !(v > 0) || v > 1e9)
-		cli_usage("invalid duration \"%s\" (expected seconds, like 60 or 0.5)", text);
+	if (!is_duration(text, &v))
+		cli_usage("invalid duration \"%s\" (expected seconds, like 60 or 0.5, or a time like 500ms or 5m)", text);
 	return v;
+}
+
+/* Refuses the second of two durations; options: the arguments before them. */
+static void refuse_duration(char *const *options, char *const *durations) __attribute__((noreturn));
+static void refuse_duration(char *const *options, char *const *durations)
+{
+	for (; options < durations; options++) {
+		if (strcmp(*options, "--off-cpu") == 0)
+			cli_usage("invalid duration \"%s\" (expected --off-cpu=%s, or one duration)", durations[1], durations[0]);
+	}
+	cli_usage("invalid duration \"%s\" (expected one, and \"%s\" is given)", durations[1], durations[0]);
 }
 
 /* Parses octal permissions as for chmod(1). The owner must be able to read and write. */
@@ -451,6 +482,7 @@ static void parse_option(struct options *o, int c)
 void options_parse(struct options *o, int argc, char **argv)
 {
 	int c, end = 1; /* end of our own arguments; the command comes after "--" */
+	double second;
 
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
 			       .mode = 0600, .dither = true, .languages = ~0u };
@@ -463,6 +495,8 @@ void options_parse(struct options *o, int argc, char **argv)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
+	if (optind < end && is_duration(argv[optind], &second))
+		refuse_duration(argv + 1, argv + optind - 1);
 	if (optind < end && end == argc)
 		refuse_command(argv[optind - 1], argv + optind, end - optind);
 	if (optind < end)
