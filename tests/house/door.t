@@ -5,8 +5,22 @@ cd "$top" || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS
 pages="common/README.md contrib/HACKING.md"
 
+# defines FILE NAME: succeeds if the file has the definition of this function, array or macro. A call, a
+# declaration and a comment are none. Definitions begin in the first column; methods of scripts are indented.
+defines() {
+	awk -v name="$2" -v method="$(case $1 in *.js) echo 1 ;; esac)" '
+	BEGIN { word = "(^|[^A-Za-z0-9_])" name }
+	$0 ~ "^#define " name "([( \t]|$)" || ($0 ~ "^[A-Za-z]" && $0 ~ word "(\\[[^]]*\\])* = ") { found = 1 }
+	method && $0 ~ "^\t(async )?" name "\\([^;]*\\) [{]$" { found = 1 }
+	$0 ~ "^[A-Za-z]" && $0 ~ word "\\(|BPF_[A-Z]*\\(" name "[,)]" { header = 1 }
+	header && /[{]/ { found = 1 }
+	/[;{]/ { header = 0 }
+	END { exit !found }' "$1"
+}
+
 # gone FILE: prints each path in backquotes that does not exist, and each name in backquotes that follows a
-# path and is not a word of that file. A path begins with a directory of the top; X, NAME and * in it mean any.
+# path and is not defined in that file. A path begins with a directory of the top; X, NAME and * in it mean
+# any.
 gone() {
 	tr '\n' ' ' <"$1" | grep -oE '`[^` ]+`((:|,|,? which calls| or| and)? `[A-Za-z0-9_]+`)*' |
 	while read -r file names; do
@@ -19,10 +33,39 @@ gone() {
 		[ -e "$file" ] || printf '%s\n' "$file"
 		[ -f "$file" ] || continue
 		for name in $(printf '%s\n' "$names" | grep -oE '`[^`]+`' | tr -d '`'); do
-			grep -qw -- "$name" "$file" || printf '%s in %s\n' "$name" "$file"
+			defines "$file" "$name" || printf '%s in %s\n' "$name" "$file"
 		done
 	done
 }
+cat >"$tmp/x.c" <<'END'
+/* commented() is not here. */
+int declared(int x,
+	     int y);
+static int helper(void)
+{
+	called(1);
+	if (tested(2)) {
+		return 1;
+	}
+	return 0;
+}
+static const struct row rows[] = { { called } };
+static int
+later(int a, int b)
+{
+	return local = declared(a, b);
+}
+int BPF_PROG(hook, int a)
+{
+	return 0;
+}
+END
+printf '%s\n' 'class A {' '	method(a) {' '		this.used(a);' '		if (used(a)) {' '		}' '	}' '}' >"$tmp/x.js"
+defined() { for name in $2; do ! defines "$1" "$name" || printf '%s ' "$name"; done; }
+is "definitions are told from calls, declarations and comments" \
+	"$(defined "$tmp/x.c" 'commented declared helper called tested rows row later local hook a')" \
+	"helper rows later hook "
+is "  in scripts, too" "$(defined "$tmp/x.js" 'method used a')" "method "
 cat >"$tmp/page" <<'END'
 See `tests/lib/lib.sh` `done_testing`, `done_nothing`; `cmd/nowhere.c`; `cmd/X.c` `some_name`.
 END
@@ -32,6 +75,9 @@ for p in $pages; do
 	ok "there is $p" test -s "$p"
 	is "  it names what exists" "$(gone "$p")" ""
 done
+
+is "tests/README.md names each bench" \
+	"$(cd tests/bench && for b in *.sh; do grep -q "\`$b\`" ../README.md || echo "$b"; done)" ""
 
 # In the order of the floors, which house/layers.t has
 for top_room in common cmd/cprof-record; do
