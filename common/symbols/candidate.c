@@ -176,8 +176,8 @@ static int compare_candidates(const struct candidates *c, uint32_t ia, uint32_t 
 
 	if (by)
 		return by;
-	if (a->label != b->label)
-		return a->label ? -1 : 1;
+	if (a->unsized != b->unsized)
+		return a->unsized ? -1 : 1;
 	by = compare_number(b->end, a->end);
 	if (!by)
 		by = compare_number(b->rank, a->rank);

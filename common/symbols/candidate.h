@@ -1,5 +1,5 @@
 /*
- * Candidates: the symbols of a file before they become disjoint intervals. Internal to common/elf.
+ * Candidates: the symbols of a file before they become disjoint intervals. Internal to common/symbols.
  */
 #ifndef CPROF_SYMBOLS_CANDIDATE_H
 #define CPROF_SYMBOLS_CANDIDATE_H
@@ -12,12 +12,12 @@ enum { STRING_TABLES_MAX = 8, CANDIDATES_AHEAD = 12 };
 
 struct candidate {
 	uint64_t start;
-	uint64_t end;        /* for a label, the end of its section: it reaches no further */
+	uint64_t end;        /* if unsized, the end of its section: it reaches no further */
 	uint32_t name;       /* offset in the string table */
 	uint8_t table;       /* index of the string table */
 	uint8_t origin;      /* enum symbol_origin */
 	uint8_t rank;        /* lower is better */
-	bool label : 1;      /* it has no size */
+	bool unsized : 1;    /* it has no size in the table */
 	bool indirect : 1;   /* a resolver (GNU_IFUNC), which chooses the function that its name means */
 };
 
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void candidates_expect(const struct
 		__builtin_prefetch(&c->items[candidates_at(c, i + CANDIDATES_AHEAD)]);
 }
 /*
- * Sorts by start; at the same start labels first, then larger before smaller, then worse before better.
+ * Sorts by start; at the same start unsized ones first, then larger before smaller, then worse before better.
  * Returns false if out of memory.
  */
 bool candidates_sort(struct candidates *c);

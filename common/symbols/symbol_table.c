@@ -160,7 +160,7 @@ static inline bool add_symbol(struct candidates *to, const struct table *table, 
 	c = (struct candidate){
 		.start = sym.st_value,
 		.end = part->end,
-		.label = sym.st_size == 0,
+		.unsized = sym.st_size == 0,
 		.indirect = GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC,
 		.name = sym.st_name,
 		.table = table->strings,

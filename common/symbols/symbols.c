@@ -155,7 +155,7 @@ static void give_room(struct candidate *c, uint64_t next)
 		c->end = c->start + 1;
 }
 
-/* Begins the candidates [first, last) of the order, all at one address: labels first, the best one last. */
+/* Begins the candidates [first, last) of the order, all at one address: unsized first, the best one last. */
 static inline bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;
@@ -164,7 +164,7 @@ static inline bool begin_group(struct symbols *t, struct open_stack *open, size_
 
 	if (!end_symbols(t, open, start))
 		return false;
-	if (c[best].label) { /* only labels */
+	if (c[best].unsized) { /* none has a size */
 		if (open->n)
 			return emit_interval(t, start, open->items[open->n - 1]);
 		give_room(&c[best], last < t->in.n ? c[candidates_at(&t->in, last)].start : UINT64_MAX);
@@ -173,7 +173,7 @@ static inline bool begin_group(struct symbols *t, struct open_stack *open, size_
 	for (size_t i = first; i < last; i++) {
 		uint32_t one = candidates_at(&t->in, i);
 
-		if (!c[one].label && !push_open(open, one))
+		if (!c[one].unsized && !push_open(open, one))
 			return false;
 	}
 	return emit_interval(t, start, best);

@@ -27,8 +27,8 @@
  *    at the latest, and beyond its end it names nothing.
  *
  * 2. Among several with the same range: .symtab before .gnu_debugdata before .dynsym before a PLT stub;
- *    global before weak before local; function before label before object; then by prefer.h: fewer leading
- *    underscores, the shorter name, the lower bytes. The order of the tables does not matter.
+ *    global before weak before local; function before NOTYPE before object; then by prefer.h. The order of
+ *    the tables does not matter.
  *
  * 3. If no symbol with a size covers it, a symbol without a size that is inside no other: from .symtab it
  *    reaches to the next symbol or to the section's end; from .dynsym (which is sparse) it names its first
