@@ -58,7 +58,7 @@ struct sample_record {
 };
 
 /*
- * SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN, SAMPLE_WAKER: see offcpu.h.
+ * SAMPLE_EVENT, SAMPLE_LABEL: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN, SAMPLE_WAKER: see offcpu.h.
  * SAMPLE_OUTSIDE: a tick of a task that is not to be recorded, without stacks; it is counted as COUNT_FILTERED.
  */
 enum sample_what {
