@@ -204,7 +204,7 @@ static void take_out(struct blame *b, size_t part, uint64_t ns, uint64_t start)
 static void add_span(struct blame *b, const struct chain_wait *w)
 {
 	const struct select select = { &b->view, &b->gather.capture, b->gather.base };
-	uint64_t behind, n = select_overlap(&select, w->woken, w->woken - w->start, &behind);
+	uint64_t after, n = select_overlap(&select, w->woken, w->woken - w->start, &after);
 
 	if (!n || !w->place || !b->wanted[w->place - 1])
 		return;
@@ -212,7 +212,7 @@ static void add_span(struct blame *b, const struct chain_wait *w)
 		b->failed = true;
 		return;
 	}
-	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - behind - n, w->woken - behind, 0 };
+	b->spans[b->n_spans++] = (struct blame_span){ *w, w->woken - after - n, w->woken - after, 0 };
 }
 
 /* Notes the lock of the wait that was just added. */

@@ -35,15 +35,15 @@ void blame_culprits_queue(struct blame *b, const struct record_woken *r, uint32_
 {
 	const struct select window = { &b->view, &b->gather.capture, b->gather.base };
 	const struct select asked = { b->asked, &b->gather.capture, b->gather.base };
-	uint64_t throttled = blame_throttled(r), queued = r->queued - throttled, behind, n;
+	uint64_t throttled = blame_throttled(r), queued = r->queued - throttled, after, n;
 
 	if (!b->gather.based || !select_thread(&asked, r->thread))
 		return;
-	b->throttled += select_overlap(&window, r->time - queued, throttled, &behind);
-	n = select_overlap(&window, r->time, queued, &behind);
+	b->throttled += select_overlap(&window, r->time - queued, throttled, &after);
+	n = select_overlap(&window, r->time, queued, &after);
 	if (n)
-		culprits_queue(&b->culprits, b->threads[thread].queue_cpu, thread, r->time - behind - n,
-			       r->time - behind);
+		culprits_queue(&b->culprits, b->threads[thread].queue_cpu, thread, r->time - after - n,
+			       r->time - after);
 }
 
 void blame_culprits_segment(struct blame *b, const uint32_t *leaves)

@@ -26,16 +26,16 @@ static void extend_window(struct blame *b, uint64_t time)
 {
 	const struct select asked = { b->asked, &b->gather.capture, b->gather.base };
 	struct blame_window *w = &b->window;
-	uint64_t n, behind, from;
+	uint64_t n, after, from;
 
 	if (!b->gather.based || time <= w->seen)
 		return;
 	w->seen = w->seen ? w->seen : b->gather.base;
-	n = time > w->seen ? select_overlap(&asked, time, time - w->seen, &behind) : 0;
-	from = n ? time - behind - n : 0;
+	n = time > w->seen ? select_overlap(&asked, time, time - w->seen, &after) : 0;
+	from = n ? time - after - n : 0;
 	if (n && (!w->to || w->to == from)) {
 		w->from = w->to ? w->from : from;
-		w->to = time - behind;
+		w->to = time - after;
 	}
 	w->seen = time;
 }

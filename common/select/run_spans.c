@@ -37,13 +37,13 @@ static uint64_t segment_start(const struct capture *c)
 }
 
 /*
- * Returns how much of [start, end) is in the window and in the segment; *behind: from the last of it to end.
+ * Returns how much of [start, end) is in the window and in the segment; *after: from the last of it to end.
  */
-static uint64_t window_overlap(const struct select *a, uint64_t start, uint64_t end, uint64_t *behind)
+static uint64_t window_overlap(const struct select *a, uint64_t start, uint64_t end, uint64_t *after)
 {
 	start = max_time(start, segment_start(a->capture));
-	*behind = 0;
-	return start < end ? select_overlap(a, end, end - start, behind) : 0;
+	*after = 0;
+	return start < end ? select_overlap(a, end, end - start, after) : 0;
 }
 
 /* Splits the wait [start, end), in a span that began at from, at the edges of the window. */
@@ -52,11 +52,11 @@ static struct run_spans_waits split_wait(const struct select *a, uint64_t from, 
 	uint64_t n = end - start, ignored;
 	struct run_spans_waits p = { .start = start, .end = end };
 
-	p.within = min_time(window_overlap(a, start, end, &p.behind), n);
-	p.behind = min_time(p.behind, n - p.within);
+	p.within = min_time(window_overlap(a, start, end, &p.after), n);
+	p.after = min_time(p.after, n - p.within);
 	if (!p.within && window_overlap(a, min_time(from, start), end, &ignored))
-		p.behind = n;
-	p.before = n - p.within - p.behind;
+		p.after = n;
+	p.before = n - p.within - p.after;
 	return p;
 }
 
@@ -68,14 +68,14 @@ static void add_parts(struct run_spans_waits *to, const struct run_spans_waits *
 	}
 	to->before += p->before;
 	to->within += p->within;
-	to->behind += p->behind;
+	to->after += p->after;
 }
 
 static void subtract_parts(struct run_spans_waits *from, const struct run_spans_waits *p)
 {
 	from->before = subtract_to_zero(from->before, p->before);
 	from->within = subtract_to_zero(from->within, p->within);
-	from->behind = subtract_to_zero(from->behind, p->behind);
+	from->after = subtract_to_zero(from->after, p->after);
 }
 
 static uint64_t scale_by(uint64_t v, uint64_t by, uint64_t whole)
@@ -113,13 +113,13 @@ static struct record_ran take_portion(struct run_spans *s, const struct select *
 		subtract_parts(&w, &p);
 	}
 	span = r.time - start;
-	waited = w.before + w.within + w.behind;
+	waited = w.before + w.within + w.after;
 	p = split_wait(a, start, start, r.time);
 	if (p.within == 0)
 		return (struct record_ran){ .thread = r.thread };
 	first = up_to(r.ns, p.before, w.before, span, waited);
 	last = up_to(r.ns, p.before + p.within, w.before + w.within, span, waited);
-	return (struct record_ran){ r.time - p.behind, r.thread, last - first, p.within };
+	return (struct record_ran){ r.time - p.after, r.thread, last - first, p.within };
 }
 
 static bool is_pending(const struct run_spans *s, uint64_t thread, uint64_t until)

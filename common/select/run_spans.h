@@ -33,7 +33,7 @@
 
 /* Waits of a span in ns: before, inside and after the view's window; start and end of the first one. */
 struct run_spans_waits {
-	uint64_t before, within, behind;
+	uint64_t before, within, after;
 	uint64_t start, end;
 };
 

@@ -65,43 +65,43 @@ static bool is_timed(const struct view *v)
 }
 
 /* Returns the wall-clock time if the view's window is in clock time, or 0. */
-static int64_t clock_of(const struct select *g, uint64_t time)
+static int64_t clock_of(const struct select *s, uint64_t time)
 {
-	bool by_clock = g->view->from.kind > TIME_ARG_OFFSET || g->view->to.kind > TIME_ARG_OFFSET;
+	bool by_clock = s->view->from.kind > TIME_ARG_OFFSET || s->view->to.kind > TIME_ARG_OFFSET;
 
-	return by_clock ? (int64_t)capture_realtime(g->capture, time) : 0;
+	return by_clock ? (int64_t)capture_realtime(s->capture, time) : 0;
 }
 
-bool select_moment(const struct select *g, uint64_t time)
+bool select_moment(const struct select *s, uint64_t time)
 {
-	const struct view *v = g->view;
+	const struct view *v = s->view;
 
-	return !is_timed(v) || time_arg_between(&v->from, &v->to, (int64_t)(time - g->base), clock_of(g, time));
+	return !is_timed(v) || time_arg_between(&v->from, &v->to, (int64_t)(time - s->base), clock_of(s, time));
 }
 
-uint64_t select_overlap(const struct select *g, uint64_t time, uint64_t n, uint64_t *behind)
+uint64_t select_overlap(const struct select *s, uint64_t time, uint64_t n, uint64_t *after)
 {
-	const struct view *v = g->view;
+	const struct view *v = s->view;
 	bool by_clock = v->from.kind > TIME_ARG_OFFSET || v->to.kind > TIME_ARG_OFFSET;
-	int64_t clock = clock_of(g, time);
+	int64_t clock = clock_of(s, time);
 
-	*behind = 0;
+	*after = 0;
 	if (!is_timed(v))
 		return n;
 	if (by_clock && clock == 0)
-		return select_moment(g, time) ? n : 0;
-	return time_arg_overlap(&v->from, &v->to, (int64_t)(time - g->base), clock, n, behind);
+		return select_moment(s, time) ? n : 0;
+	return time_arg_overlap(&v->from, &v->to, (int64_t)(time - s->base), clock, n, after);
 }
 
 /* Cuts the wait to the view's time window; returns false if nothing is left. */
-static bool cut_wait(const struct select *g, struct record_sample *part)
+static bool cut_wait(const struct select *s, struct record_sample *part)
 {
-	uint64_t behind;
+	uint64_t after;
 
 	if (part->weight == 0)
-		return select_moment(g, part->time);
-	part->weight = select_overlap(g, part->time, part->weight, &behind);
-	part->time -= behind;
+		return select_moment(s, part->time);
+	part->weight = select_overlap(s, part->time, part->weight, &after);
+	part->time -= after;
 	return part->weight > 0;
 }
 
@@ -112,15 +112,15 @@ uint64_t select_base(const struct capture *c, uint64_t first)
 	return begin && begin < first ? begin : first;
 }
 
-bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part)
+bool select_by_time(const struct select *s, const struct record_sample *r, struct record_sample *part)
 {
-	const struct capture *c = g->capture;
+	const struct capture *c = s->capture;
 
 	*part = *r;
-	if (!is_timed(g->view))
+	if (!is_timed(s->view))
 		return true;
-	return capture_wait(c, r->event) && shows_waits(g->view) && slice_is(c->events[r->event].unit, "ns") ?
-	       cut_wait(g, part) : select_moment(g, r->time);
+	return capture_wait(c, r->event) && shows_waits(s->view) && slice_is(c->events[r->event].unit, "ns") ?
+	       cut_wait(s, part) : select_moment(s, r->time);
 }
 
 /* Weights add up only if they are time. An event whose definition was lost passes, because it may be time. */
@@ -202,10 +202,10 @@ static bool leads(const struct view *v, uint64_t pid, uint64_t tid)
 	return tid == pid && v->n_tids && id_listed(v->tids, v->n_tids, VIEW_MAIN_THREAD);
 }
 
-bool select_thread(const struct select *g, uint64_t thread)
+bool select_thread(const struct select *s, uint64_t thread)
 {
-	const struct view *v = g->view;
-	const struct capture *c = g->capture;
+	const struct view *v = s->view;
+	const struct capture *c = s->capture;
 	const struct capture_thread *t = &c->threads[thread];
 	uint64_t pid = c->processes[t->process].pid;
 
@@ -217,12 +217,12 @@ bool select_thread(const struct select *g, uint64_t thread)
 	       (v->n_users == 0 || is_user(v, c, c->processes[t->process].owner)) && is_labelled(v, c);
 }
 
-enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part)
+enum select_answer select_sample(const struct select *s, const struct record_sample *r, struct record_sample *part)
 {
-	const struct view *v = g->view;
+	const struct view *v = s->view;
 
-	if (!select_lists_event(v, g->capture, r->event) || !select_by_time(g, r, part) || !of_unit(v, g->capture, r->event) ||
+	if (!select_lists_event(v, s->capture, r->event) || !select_by_time(s, r, part) || !of_unit(v, s->capture, r->event) ||
 	    (v->half == HALF_USER && !view_has_half(r->user)) || (v->half == HALF_KERNEL && !view_has_half(r->kernel)))
 		return SELECT_OUT;
-	return select_thread(g, r->thread) ? SELECT_IN : SELECT_OTHERS;
+	return select_thread(s, r->thread) ? SELECT_IN : SELECT_OTHERS;
 }

@@ -1,5 +1,5 @@
 /*
- * The gate between a capture and all that is made of it: which samples a view counts, and how much of each.
+ * Decides which samples of a capture a view counts, and how much of each.
  *
  *	struct select select = { &view, &capture, base };
  *	struct record_sample part;
@@ -7,8 +7,8 @@
  *	if (select_sample(&select, &r->sample, &part) == SELECT_IN)
  *		...count part...
  *
- * Every reader of samples asks here and nowhere else. Run time is handled in
- * run_spans.h, which calls select_overlap.
+ * Every reader of samples asks here and nowhere else. Run time is handled in run_spans.h, which calls
+ * select_overlap.
  */
 #ifndef CPROF_SELECT_SELECT_H
 #define CPROF_SELECT_SELECT_H
@@ -33,24 +33,24 @@ enum select_answer {
  * Decides about a sample that the capture has accepted. Unless the answer is SELECT_OUT, *part is the counted part:
  * the sample, or the part of a wait inside the view's time window.
  */
-enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part);
+enum select_answer select_sample(const struct select *s, const struct record_sample *r, struct record_sample *part);
 /*
  * Returns the time from which offsets of a view count, given the time of the first sample. If waits are
  * recorded it is the capture's beginning, because the first sample may end a wait that began then or before.
  */
 uint64_t select_base(const struct capture *c, uint64_t first);
 /* Decides by the time alone. */
-bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part);
+bool select_by_time(const struct select *s, const struct record_sample *r, struct record_sample *part);
 
 /*
- * Returns how many of the n nanoseconds before time lie in the view's time window. *behind: nanoseconds from
+ * Returns how many of the n nanoseconds before time are in the view's time window. *after: nanoseconds from
  * the end of the last of them to time.
  */
-uint64_t select_overlap(const struct select *g, uint64_t time, uint64_t n, uint64_t *behind);
+uint64_t select_overlap(const struct select *s, uint64_t time, uint64_t n, uint64_t *after);
 /* Returns whether this time of the capture is inside the view's time window. */
-bool select_moment(const struct select *g, uint64_t time);
+bool select_moment(const struct select *s, uint64_t time);
 /* Returns whether the thread of the capture passes the view's filters by process, thread, group and label. */
-bool select_thread(const struct select *g, uint64_t thread);
+bool select_thread(const struct select *s, uint64_t thread);
 
 /*
  * If the view's window is in clock time, a segment wholly outside it is left out, with its ticks and losses.

@@ -52,9 +52,9 @@ bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struc
 bool window_cut_woken(const struct window_cut *l, const struct capture *c, const struct record_woken *r)
 {
 	const struct select select = { l->view, c, 0 };
-	uint64_t behind;
+	uint64_t after;
 
-	return select_overlap(&select, r->time, r->slept + r->queued, &behind) > 0;
+	return select_overlap(&select, r->time, r->slept + r->queued, &after) > 0;
 }
 
 bool window_cut_outside(const struct window_cut *l, const struct capture *c, const struct record_outside *r)
