@@ -4,8 +4,8 @@
  * A wait site has a key. SAMPLE_STACK is a sample_head with the stack of a site, and its key as the weight;
  * SAMPLE_WAIT is a struct wait, the time spent at a site. The stack of a site comes before its first wait,
  * and one record may sum up many short waits. SAMPLE_RAN is a struct ran: how long the thread ran.
- * SAMPLE_WAKER is a struct waker: what ended a wait of at least min_ns. It comes before that wait's end, and
- * the wait names its time.
+ * SAMPLE_WAKER is a struct waker: what ended a wait of at least min_ns. It comes before the end of that wait,
+ * whose `woken` is its time.
  */
 #ifndef CPROF_BPF_OFFCPU_H
 #define CPROF_BPF_OFFCPU_H
@@ -34,7 +34,7 @@ struct wait {
 
 /*
  * A call of futex(2) that waits, as the wait begins. In a mutex of glibc, words[0] is the lock and words[2]
- * its owner; common to all is only words[0].
+ * its owner; other futexes have only words[0].
  */
 struct futex {
 	unsigned long long address; /* 0: the thread does not wait for a futex */
@@ -42,10 +42,7 @@ struct futex {
 	unsigned int words[5];      /* 0, if they cannot be read */
 };
 
-/*
- * A thread is woken by the current one, or by an interrupt that happens to have hit that. Only the stack
- * tells which.
- */
+/* A thread is woken by the current thread, or by an interrupt that hit it. Only the stack shows which. */
 struct waker {
 	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
 	struct futex futex;      /* that it waited for */
@@ -63,7 +60,7 @@ struct ran {
 
 enum {
 	WAKER_STACK = 63 * 8, /* bytes; a power of two less one address */
-	WAKE_SITES = 8,  /* places that a thread remembers from which it woke another; a power of two */
+	WAKE_SITES = 8,  /* call sites from which a thread woke others, remembered; a power of two */
 	WAIT_SITES = 16, /* wait sites that a thread remembers; a power of two */
 	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that slept before recording began */
 };

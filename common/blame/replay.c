@@ -395,7 +395,7 @@ static double woken(struct replay *r, const struct chain_wait *w, double before,
 
 	if (cause->by == WOKEN_BY_TASK && is_recorded(r, cause->waker))
 		return woken_by_thread(r, cause->waker, w->woken, before, slept);
-	if (cause->by == WOKEN_BY_DISK || r->sleeps[w->place] == SLEEP_ANEW)
+	if (cause->by == WOKEN_BY_DISK || r->sleeps[w->place] == SLEEP_FOR)
 		return before;
 	if (r->sleeps[w->place] == SLEEP_UNTIL || !most)
 		return r->threads[w->thread].begun;

@@ -27,16 +27,16 @@
  *	                  saving of the threads that may
  *	                  have created it
  *
- * A disk takes as long as before in both, and so does a sleep if its wait site tells that it begins anew. A
- * wait that did not happen, because a lock was free, is not made up. If it is unknown what ended a wait,
- * another wait of the thread at that wait site tells. It stays unknown only if none does.
+ * In both, a disk takes as long as before, and so does a sleep that its wait site shows to be for a duration.
+ * A wait that did not happen, because a lock was free, does not appear. If the waker of a wait is unknown,
+ * that of another wait of the thread at that wait site is taken. It stays unknown only if none is known.
  *
  * A request is the time of a thread from the end of a wait at one of the pauses to the beginning of its next
  * one. If the table says "at the same moment" for a wait within a request, the moment counts from the
- * beginning of the request: others answer no earlier because earlier requests took less time.
+ * beginning of the request: other requests do not arrive sooner because earlier ones took less time.
  *
  * The share of a function is that of a gap between long waits if the gap has many samples. Otherwise it is
- * that of all gaps of the thread between the same two wait sites. The function's place in the gap is taken
+ * that of all gaps of the thread between the same two wait sites. The function's position in the gap is taken
  * from these, too: a thread may wake another one before it calls the function, or after.
  */
 #ifndef CPROF_BLAME_REPLAY_H
@@ -47,10 +47,10 @@
 #include "common/blame/chain.h"
 
 enum replay_bound { REPLAY_LEAST, REPLAY_MOST };
-/* How a thread sleeps until a timer wakes it, if the wait site tells. */
+/* How a thread sleeps until a timer wakes it, if the wait site shows it. */
 enum replay_sleep {
 	SLEEP_UNKNOWN,
-	SLEEP_ANEW, /* for a time, as nanosleep */
+	SLEEP_FOR, /* for a duration, as nanosleep */
 	SLEEP_UNTIL, /* for a moment that does not depend on the thread, as a periodic timer */
 	SLEEP_QUEUED, /* not asleep: waiting for a CPU */
 };
@@ -83,7 +83,7 @@ struct replay {
 		struct replay_requests requests;
 	} * saved; /* by thread, in ns */
 	double *own_before; /* by part: weight of the function's samples before it, in all threads */
-	uint32_t *causes; /* by wait: that wait, or one that tells what ended it */
+	uint32_t *causes; /* by wait: that wait, or one whose waker stands for its own */
 	struct replay_gap *gaps; /* before each wait; then the last one of each thread */
 	struct intern pools;
 	struct replay_sum *sums; /* by pool */

@@ -19,8 +19,8 @@ static const struct {
 	const char *name;
 	enum replay_sleep sleep;
 } sleeps[] = {
-	{ "nanosleep", SLEEP_ANEW }, { "__nanosleep", SLEEP_ANEW },  { "usleep", SLEEP_ANEW },
-	{ "sleep", SLEEP_ANEW },     { "timerfd_read", SLEEP_UNTIL }, { "timerfd_read_iter", SLEEP_UNTIL },
+	{ "nanosleep", SLEEP_FOR }, { "__nanosleep", SLEEP_FOR },    { "usleep", SLEEP_FOR },
+	{ "sleep", SLEEP_FOR },     { "timerfd_read", SLEEP_UNTIL }, { "timerfd_read_iter", SLEEP_UNTIL },
 	{ "[waiting for a CPU]", SLEEP_QUEUED },
 };
 

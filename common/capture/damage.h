@@ -1,11 +1,11 @@
 /*
- * Describes the parts of captures that are missing because of damage or a cut, with the same text in every
- * ledger.
+ * Describes the parts of captures that are missing because of damage, or because a capture was cut short. The
+ * text is the same in every header of a view.
  *
  *	if (damage_append(&text, &totals))
  *		...a line "Damaged": "cut short, everything before it was read"; "2 blocks damaged, 7 records refused"...
  *
- * A segment with an END is whole, even one of a rotation, whose END says that the recording continues.
+ * A segment with an END is complete, even one of a rotation, whose END says that the recording continues.
  */
 #ifndef CPROF_CAPTURE_DAMAGE_H
 #define CPROF_CAPTURE_DAMAGE_H

@@ -1,6 +1,6 @@
 /*
- * Runs of FRAME, NODE or SAMPLE records in a block: many of one kind together, each coded as the difference
- * to the one before. See RUNS in cprof-stream(5).
+ * A run of the stream, called batch here: many FRAME, NODE or SAMPLE records of one kind together in a block,
+ * each coded as the difference to the one before. See RUNS in cprof-stream(5).
  *
  *	struct batch b;
  *

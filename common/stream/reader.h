@@ -8,12 +8,12 @@
  *	while ((got = reader_next(r, &rec)) > 0)
  *		...
  *	if (got < 0)			// failed: reader_error(r); status 3 if reader_refused(r), else 1
- *	if (reader_damage(r))		// bytes were left out, or the capture was cut: status 3
+ *	if (reader_damage(r))		// bytes were left out, or the capture was cut short: status 3
  *	reader_free(r);
  *
  * Reading goes on after damage: bytes up to the next good block are left out, a DAMAGE record is delivered in
  * their place, and the first damage is kept as a sentence that names block and byte. A segment without an END
- * is one that was cut. FLUSH is delivered after each block. The input buffer holds two blocks of BLOCK_MAX
+ * was cut short. FLUSH is delivered after each block. The input buffer holds two blocks of BLOCK_MAX
  * bytes. See cprof-stream(5), "Damage and the next good block".
  */
 #ifndef CPROF_STREAM_READER_H
@@ -31,14 +31,13 @@ struct reader *reader_new(int fd, const char *name);
  */
 void reader_unread(struct reader *r, struct slice taken);
 void reader_free(struct reader *r);
-/*
- * Leaves out segments that are not wanted, as if they were not in the input. wanted is called before a
- * segment is read, with its extent. It is not called if the input is not a regular file, or if the extent
- * cannot be found without reading the segment (see segment_extent.h); such segments are read. Segments left
- * out are not checked for damage. Call it after reader_unread and before the first reader_next. The choice
- * must outlive the reader.
- */
 struct segment_extent;
+/*
+ * Skips unwanted segments as if they were not in the input. wanted is called before a segment is read, with
+ * its extent. It is not called if the input is not a regular file, or if the extent cannot be found without
+ * reading the segment (see segment_extent.h); such segments are read. Skipped segments are not checked for
+ * damage. Call it after reader_unread and before the first reader_next. The choice must outlive the reader.
+ */
 struct reader_choice {
 	const void *context;
 	bool (*wanted)(const void *context, const struct segment_extent *x);
@@ -50,7 +49,7 @@ void reader_choose(struct reader *r, const struct reader_choice *choice);
  */
 int reader_next(struct reader *r, struct record *rec);
 /*
- * Returns the run that the records delivered last were decoded from, for filters that pass it on unchanged.
+ * Returns the run (batch.h) from which the last records were decoded, for filters that pass it on unchanged.
  * Call it after a record with last set, and after a record outside any run, because damage may have ended a
  * run early. Returns true once for each run; its bytes are valid until the next reader_next.
  */

@@ -7,7 +7,7 @@ enum { F = 1, G = 2, JOIN = 3, NAP = 4, TICK = 5, PAUSE = 6, PLACES };
 static struct chain c;
 static struct replay_life lives[4];
 static const bool scaled[PLACES] = { [F] = true };
-static const uint8_t sleeps[PLACES] = { [NAP] = SLEEP_ANEW, [TICK] = SLEEP_UNTIL };
+static const uint8_t sleeps[PLACES] = { [NAP] = SLEEP_FOR, [TICK] = SLEEP_UNTIL };
 
 static void begin(void)
 {
