@@ -65,7 +65,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
 	{ OPTIONS_VIEW, FLAME_INVERTED, "inverted", NULL, "put the root at the top" },
 	{ OPTIONS_VIEW, FLAME_SEARCH, "search", "RE", "search when the page opens" },
-	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
+	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are truncated" },
 	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
 	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	FILTER_ROWS_LATENCY,

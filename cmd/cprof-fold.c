@@ -30,7 +30,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, 'p', "with-pid", NULL, "begin stacks with comm-pid" },
 	{ OPTIONS_VIEW, 't', "with-tid", NULL, "begin stacks with comm-pid/tid" },
 	{ OPTIONS_VIEW, FOLD_CONTAINER, "container", NULL, "begin stacks with the container" },
-	{ OPTIONS_VIEW, FOLD_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
+	{ OPTIONS_VIEW, FOLD_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are truncated" },
 	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_FRAMES, 'a', "annotate", NULL, "mark frames: _[k] kernel, _[j] JIT, _[i] inlined" },

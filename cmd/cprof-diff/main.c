@@ -23,7 +23,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
 	{ OPTIONS_VIEW, DIFF_BEFORE, "before", "FILE", "an operand of the first side" },
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
-	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
+	{ OPTIONS_VIEW, DIFF_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are truncated" },
 	FILTER_ROWS_LATENCY,
 	SIDES_ROWS,
 	FILTER_NAMES_ROW,

@@ -42,7 +42,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, TOP_TREE, "tree", NULL, "the call tree" },
 	{ OPTIONS_VIEW, TOP_MIN_SHARE, "min-share", "PERCENT", "combine lighter siblings of the tree (0.5)" },
 	{ OPTIONS_VIEW, TOP_DEPTH, "depth", "N", "levels of the tree" },
-	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are cut" },
+	{ OPTIONS_VIEW, TOP_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are truncated" },
 	FILTER_ROWS_LATENCY,
 	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "tsv|ndjson|json|md|FILE", "rows for programs, a brief, or a file" },

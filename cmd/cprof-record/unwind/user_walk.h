@@ -5,8 +5,8 @@
  *
  * So the program works with mappings that were true up to a quarter of a second ago. Samples are processed in
  * order of time with all changes. That shows which mappings were out of date when a sample was taken, and the
- * stack is cut there. So a process that has just changed its mappings is withdrawn from the program until it
- * has been calm for a while: meanwhile its stacks are walked here, by the mappings of that moment.
+ * stack is truncated there. So a process that has just changed its mappings is withdrawn from the program
+ * until it has been calm for a while: meanwhile its stacks are walked here, by the mappings of that moment.
  */
 #ifndef CPROF_RECORD_UNWIND_USER_WALK_H
 #define CPROF_RECORD_UNWIND_USER_WALK_H
