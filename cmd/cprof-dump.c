@@ -13,7 +13,7 @@
 #include "cmd/shared/result_file.h"
 #include "common/base/buf.h"
 #include "common/stream/reader.h"
-#include "common/stream/record.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
 static enum status dump_stream(const char *path)

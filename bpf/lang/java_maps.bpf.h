@@ -12,7 +12,7 @@ enum {
 	JAVA_TABLE = 4 << 10,		   /* bytes of a line table with the tables after it, at most */
 	JAVA_PC_DESC = 16,		   /* bytes: pc, scope, objects, flags */
 	JAVA_NUMBERS = 16,		   /* bytes that hold the three numbers of a scope */
-	JAVA_TIER_BASELINE = 2,		   /* enum lang_tier of common/stream/record.h */
+	JAVA_TIER_BASELINE = 2,		   /* enum lang_tier of common/stream/record_values.h */
 	JAVA_TIER_OPTIMIZED = 3,
 	JAVA_TIER_NATIVE = 5,
 	JAVA_TIER_STUB = 6,

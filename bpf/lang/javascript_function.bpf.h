@@ -31,7 +31,7 @@ enum {
 	JS_REGEXP = 32,	 /* code of a regular expression */
 };
 
-/* Numbers of common/stream/record.h: FUNCTION_INFERRED; enum lang_tier. */
+/* Numbers of common/stream/record_values.h: FUNCTION_INFERRED; enum lang_tier. */
 enum { LANG_FLAG_INFERRED = 8 };
 enum { JS_TIER_INTERPRETED = 1, JS_TIER_BASELINE = 2, JS_TIER_OPTIMIZED = 3 };
 

@@ -1,5 +1,6 @@
 #include "common/capture/jit_code.h"
 
+#include "common/base/cursor.h"
 #include "common/capture/capture_internal.h"
 #include "common/capture/mappings.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
+#include "common/base/buf.h"
 
 enum { FILE_SHIFT = 47, FILES_MAX = 60000, EVENT = 1, HEX = 64 };
 enum { START = 1000000000 }; /* ns; the stream's time of the profile's beginning */

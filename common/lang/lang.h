@@ -11,7 +11,7 @@
 
 #include <linux/types.h>
 
-/* The numbers of enum language in common/stream/record.h. */
+/* The numbers of enum language in common/stream/record_values.h. */
 enum lang_kind {
 	LANG_NONE,
 	LANG_PYTHON,
@@ -103,7 +103,7 @@ enum {
 /*
  * A frame of a sample: the id of its function in bits 0 to 31, its position in the function (bytecode offset
  * or line, by language) in bits 32 to 59. Without a function (id 0) the position is an enum lang_state of
- * common/stream/record.h; LANG_OK: the call of the loop has no frame.
+ * common/stream/record_values.h; LANG_OK: the call of the loop has no frame.
  */
 #define LANG_POSITION_SHIFT 32
 #define LANG_POSITION_MOST ((1u << 28) - 1)
@@ -125,7 +125,7 @@ enum {
 struct lang_mark {
 	/* index of the frame in the machine's stack, 0 is the leaf; LANG_MARK_FP: its rbp, the lower half */
 	__u32 key;
-	__u32 function; /* id; 0: none, and code is an enum lang_state of common/stream/record.h */
+	__u32 function; /* id; 0: none, and code is an enum lang_state of common/stream/record_values.h */
 	__u32 code;	/* id of a struct lang_code; 0: none */
 	__u32 at;	/* bits 0 to 27: position in the code, or in the function if there is none; flags */
 };
@@ -157,7 +157,7 @@ enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4, LANG_PIECES };
 struct lang_code {
 	__u32 language; /* with LANG_RECORD_CODE */
 	__u32 pid, id;
-	__u32 tier; /* enum lang_tier of common/stream/record.h */
+	__u32 tier; /* enum lang_tier of common/stream/record_values.h */
 	__u32 n;    /* bytes */
 	__u32 parts[7]; /* by language */
 	__u8 bytes[LANG_TABLE];
@@ -171,7 +171,7 @@ struct lang_place {
 /* The values of enum lang_state that the programs report. */
 enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
 
-/* Bits of lang_function.flags: FUNCTION_... of common/stream/record.h. */
+/* Bits of lang_function.flags: FUNCTION_... of common/stream/record_values.h. */
 enum { LANG_FLAG_TOP_LEVEL = 1, LANG_FLAG_BUILTIN = 2, LANG_FLAG_EVAL = 4 };
 
 /* A function at first sight. Only the first `table` bytes of lines are sent. */
@@ -179,7 +179,7 @@ struct lang_function {
 	__u32 language, pid, id;
 	__u32 line;   /* first line; 0: unknown */
 	__u32 table;  /* bytes of lines */
-	__u32 flags;  /* FUNCTION_... of common/stream/record.h */
+	__u32 flags;  /* FUNCTION_... of common/stream/record_values.h */
 	__u32 version; /* the image's */
 	__u16 name_n, class_n, path_n;
 	__u8 name_text, class_text, path_text; /* enum lang_text */

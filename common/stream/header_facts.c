@@ -1,7 +1,7 @@
 #include "common/stream/header_facts.h"
 
 #include "common/stream/block.h"
-#include "common/stream/record.h"
+#include "common/stream/record_coding.h"
 
 static bool is_of_series(struct slice key)
 {

@@ -12,6 +12,7 @@
 #include "common/base/le.h"
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/segment_extent.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };

@@ -7,7 +7,7 @@
 #ifndef CPROF_STREAM_RECORD_FIELDS_H
 #define CPROF_STREAM_RECORD_FIELDS_H
 
-#include "common/stream/record.h"
+#include "common/stream/record_coding.h"
 
 static inline uint64_t *number_at(struct record *r, const struct field *f)
 {

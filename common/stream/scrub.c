@@ -1,3 +1,4 @@
+#include "common/stream/record_coding.h"
 #include "common/stream/scrub.h"
 
 #include <inttypes.h>

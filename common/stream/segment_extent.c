@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/stream/block.h"
-#include "common/stream/record.h"
+#include "common/stream/record_coding.h"
 
 /* The facts found so far about the segment. */
 struct walk {

@@ -4,7 +4,7 @@
 
 #include "common/walk/space.h"
 
-/* How a walk ended: the numbers of enum root in common/stream/record.h. */
+/* How a walk ended: the numbers of enum root in common/stream/record_values.h. */
 enum walk_end {
 	WALK_COMPLETE = 0,
 	WALK_FP_END = 1,

@@ -12,6 +12,7 @@
 #include "common/base/array.h"
 #include "common/capture/container.h"
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
 #include <fcntl.h>

@@ -14,6 +14,7 @@
 #include "common/blame/lock_sums.h"
 #include "common/blame/waker_rows.h"
 #include "common/blame/what_if.h"
+#include "common/stream/record_coding.h"
 #include "tests/lib/fuzz.h"
 
 static void must(bool good)

@@ -12,6 +12,7 @@
 #include "common/export/pprof.h"
 #include "common/export/speedscope.h"
 #include "common/folded/folded.h"
+#include "common/stream/record_coding.h"
 
 #include <fcntl.h>
 #include <stdio.h>

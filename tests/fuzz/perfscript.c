@@ -10,6 +10,7 @@
 #include "common/perfscript/script_read.h"
 #include "common/perfscript/script_write.h"
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 
 #include <stdio.h>
 #include <stdlib.h>

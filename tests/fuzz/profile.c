@@ -9,6 +9,7 @@
 #include "common/folded/folded.h"
 #include "common/gather/gather.h"
 #include "common/gather/gather_modules.h"
+#include "common/stream/record_coding.h"
 #include "common/views/peek.h"
 #include "common/gather/reason.h"
 #include "common/views/top_stacks.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/scrub.h"
 #include "tests/lib/fuzz.h"
 

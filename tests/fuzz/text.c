@@ -4,7 +4,7 @@
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-text [-m N] FILE ...					replays, and N changed copies too
  */
-#include "common/stream/record.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
  * Checks the meaning of records, given as text: epochs, mappings, names, forks, and records that are refused.
  */
 #include "common/capture/capture.h"
+#include "common/stream/record_coding.h"
 
 #include <stdlib.h>
 #include <string.h>

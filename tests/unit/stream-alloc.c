@@ -7,6 +7,7 @@
  */
 #include "common/capture/capture.h"
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
 #include <errno.h>

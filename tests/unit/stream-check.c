@@ -9,6 +9,7 @@
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
 #include <errno.h>

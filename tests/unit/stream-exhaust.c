@@ -11,6 +11,7 @@
 #include "common/capture/capture.h"
 #include "common/stream/block.h"
 #include "common/stream/reader.h"
+#include "common/stream/record_coding.h"
 
 #include <fcntl.h>
 #include <spawn.h>

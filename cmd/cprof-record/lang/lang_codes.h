@@ -53,7 +53,7 @@ bool lang_codes_full(const struct lang_codes *cs);
 void lang_codes_take(struct lang_codes *cs, const struct lang_code *code);
 /*
  * Fills levels with the functions at a position, innermost first. Returns their number; 0: the code is not
- * known, or says nothing of this position. *tier: enum lang_tier of common/stream/record.h.
+ * known, or says nothing of this position. *tier: enum lang_tier of common/stream/record_values.h.
  */
 int lang_codes_levels(const struct lang_codes *cs, uint32_t id, uint32_t position,
 		      struct lang_level levels[static LANG_LEVELS], uint32_t *tier);

@@ -2,6 +2,7 @@
 #ifndef CPROF_CMD_LOSSES_H
 #define CPROF_CMD_LOSSES_H
 
+#include "common/base/buf.h"
 #include "common/capture/capture.h"
 
 /* Returns the number of ticks that should have become samples and did not. */
