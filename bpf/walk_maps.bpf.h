@@ -1,6 +1,6 @@
 /*
- * The functions that walk.h needs, by BPF maps: those of sample.bpf.c, which shares them with user space and
- * with the other programs.
+ * The functions that walk_env.h declares, by BPF maps: those of sample.bpf.c, which shares them with user space
+ * and with the other programs.
  *
  * WALK_ENV is the type of the argument that is passed from function to function: the context of a perf_event
  * program, unless the includer has defined another. Global functions do not accept the context of each kind

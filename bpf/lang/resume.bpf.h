@@ -1,6 +1,6 @@
 /*
  * Goes on with the walk that a sampling program has ended with WALK_LANG, because the frame is for the program
- * of the process's language. The language defines WALK_LANG_STEP or WALK_LANG_FRAME (common/walk/walk.h)
+ * of the process's language. The language defines WALK_LANG_STEP or WALK_LANG_FRAME (common/walk/walk_env.h)
  * before it includes percpu.bpf.h or event_ring.bpf.h, and their functions after; this walk calls them.
  */
 #ifndef CPROF_BPF_LANG_RESUME_H

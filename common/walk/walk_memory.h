@@ -1,5 +1,5 @@
 /*
- * Cache of earlier walks: structures only, for BPF and for the host; walk.h uses them.
+ * Cache of earlier walks: structures only, for BPF and for the host. walk_search.h and walk_cache.h use them.
  *
  * At 99 Hz no part of the tables is left in a CPU's caches when the next sample comes, so the cost of a walk
  * is the number of cache lines and pages it touches. The searches in mappings and rows touch most of them.

@@ -10,7 +10,7 @@ for h in $(find common cmd bpf tests -name '*.h' ! -path 'tests/kernels/*' | sor
 	# A file includes the header twice, to test its guard, too.
 	printf '#include "%s"\n#include "%s"\n' "$h" "$h" >"$tmp/alone.c"
 	case $h in
-	*/walk.h | common/walk/java_*.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # expected from the including file
+	common/walk/walk*.h | common/walk/java_*.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # expected from the including file
 	bpf/offcpu/*) asks=-D__TARGET_ARCH_$target ;;
 	*) asks= ;;
 	esac
