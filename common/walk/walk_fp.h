@@ -120,7 +120,7 @@ WALK_FN int walk_by_fp(WALK_ENV env, int why)
 
 /*
  * Steps over a trampoline by which CPython 3.12 and newer, with -X perf or -X perf_jit, call the function of
- * each of their frames: memory without a table, with a copy of eleven bytes for each function. All eleven are
+ * each of their frames: memory without a row, with a copy of eleven bytes for each function. All eleven are
  * compared.
  */
 WALK_FN int walk_trampoline(WALK_ENV env, int why)

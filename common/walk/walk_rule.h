@@ -133,8 +133,12 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 	__u64 cfa, pair[2] = { 0, 0 };
 	int end, call;
 
-	if (r->kind == UNWIND_GAP)
+	if (r->kind == UNWIND_GAP) {
+		/* A jitdump file lacks code that CPython has yet to flush. "File offsets" there are addresses. */
+		if (w->offset == w->start && walk_trampoline(env, WALK_GAP) == WALK_ON)
+			return WALK_ON;
 		goto by_fp;
+	}
 	if (unwind_from_code(r) && r->kind == UNWIND_CFA_RBP && walk_is_foreign(env, w))
 		return walk_foreign_end(w);
 	if (r->kind == UNWIND_STOP)

@@ -42,6 +42,10 @@ record lies lies
 least "beside records that lie, others are as good" "$whole" 60 lies.folded
 is "  and nobody else's code is touched" "$(grep -v 'jit_second_\[j\];inner ' lies.folded)" ""
 
+# CPython writes its file through a buffer: the table lacks the functions that are called last.
+record late late
+least "a trampoline that the file lacks yet" ';main;outer;jit_first_\[j\];middle;[^;]*;inner ' 60 late.folded
+
 # The table stays in the next file, which begins with names again.
 mkdir parts
 cprof-record -q -F 499 --rotate 1s -o parts/part -- "$BUILD/tests/jitunwind" 3

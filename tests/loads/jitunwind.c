@@ -2,12 +2,13 @@
  * A JIT compiler whose code keeps no frame pointer, and that writes unwind information to its jitdump file,
  * jit-PID.dump in the current directory:
  *
- *	jitunwind SECONDS [none | wrong | lies]		of CPU time
+ *	jitunwind SECONDS [none | wrong | lies | late]	of CPU time
  *
  * main calls outer, which calls jit_first, which calls middle, which calls jit_second, which calls inner,
  * which takes the time. The generated code uses rbp for something else, and different amounts of stack.
  * none: no unwind information. wrong: it is wrong by 8 bytes. lies: it is of other code (inner), of the right
- * code in records whose lengths are wrong, and of any bytes.
+ * code in records whose lengths are wrong, and of any bytes. late: in place of jit_second is a trampoline of
+ * CPython, whose records the file has not got yet.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -23,7 +24,10 @@ enum { PAGE = 4096, CODE = 32, LOAD = 0, UNWINDING = 4, EH_FRAME = 64, EH_FRAME_
 typedef uint64_t callee(uint64_t x);
 typedef uint64_t generated(callee *f, uint64_t x);
 
+typedef uint64_t trampoline(uint64_t x, const void *frame, int flag, callee *f);
+
 static generated *jit[2];
+static trampoline *late; /* NULL: jit[1] is called */
 
 static uint64_t now(clockid_t clock)
 {
@@ -44,7 +48,7 @@ static __attribute__((noinline, noipa)) uint64_t inner(uint64_t x)
 
 static __attribute__((noinline, noipa)) uint64_t middle(uint64_t x)
 {
-	return jit[1](inner, x) + 1;
+	return (late ? late(x, NULL, 0, inner) : jit[1](inner, x)) + 1;
 }
 
 static __attribute__((noinline, noipa)) uint64_t outer(uint64_t x)
@@ -73,6 +77,16 @@ static void generate(uint8_t *p, uint32_t room)
 	memcpy(p, code, sizeof(code));
 	put32(p + 11, room);
 	put32(p + 26, room);
+}
+
+static void generate_late(uint8_t *p)
+{
+	/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
+	static const uint8_t code[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+
+	memcpy(p, code, sizeof(code));
+	__builtin___clear_cache((char *)p, (char *)p + sizeof(code));
+	memcpy(&late, &p, sizeof(p));
 }
 
 /* Writes an .eh_frame. distance: from there to its code. perf takes it to be after the code. */
@@ -201,6 +215,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++) {
 		uint8_t *at = pages + i * 3 * (int)PAGE / 2;
 
+		if (i == 1 && strcmp(mode, "late") == 0) {
+			generate_late(at);
+			break;
+		}
 		generate(at, rooms[i]);
 		__builtin___clear_cache((char *)at, (char *)at + CODE);
 		memcpy(&jit[i], &at, sizeof(at));
