@@ -411,6 +411,7 @@ class App extends Acts {
 			list.push(make('span', '', mark, text, make('em', '', share)));
 		};
 		if (p.sides === 2) {
+			list.push(...sayNames(p.names).map((name) => make('span', 'side', name)));
 			add(palette.change(-1), '', 'less', '');
 			add(palette.change(0), '', 'not significant', '');
 			add(palette.change(1), '', 'more', '');
@@ -464,7 +465,7 @@ function publish(app) {
 			total: app.seen.labelTotal.map((t) => t[l]),
 		})),
 		heat: () => (app.heat ? {
-			range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
+			lit: Array.from(app.heat.lit), range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
 			left: app.heat.left, cellWidth: app.heat.cellWidth, cellHeight: app.heat.cellHeight,
 			window: app.heat.window, group: app.heat.group,
 		} : null),
@@ -477,10 +478,10 @@ function publish(app) {
 		}),
 		lanes: () => {
 			app.lanes.fold();
-			const { rows, sums, bins, mode, chosen, omitted, left, room } = app.lanes;
+			const { rows, sums, rest, bins, mode, chosen, omitted, left, room } = app.lanes;
 			const row = ({ key, name, sums: kinds }) => ({ key, name, sums: Array.from(kinds) });
 			return { rows: rows.map(row), bins,
-				sums: Array.from(sums || []), mode, chosen, omitted, left, room };
+				sums: Array.from(sums || []), rest: Array.from(rest || []), mode, chosen, omitted, left, room };
 		},
 		edits: () => app.edits.map(([verb, label]) => (label < 0 ? [verb] : [verb, p.name(label)])),
 		seen: () => both(app.seen.sum),

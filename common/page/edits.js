@@ -163,15 +163,16 @@ function weighBelow(p, w, node) {
 	return seen;
 }
 
-// Returns the self weights of stacks that end with these labels, innermost first.
+// Tells if the stack of a node ends with these labels, innermost first.
+function endsWith(p, node, path) {
+	for (const label of path) {
+		if (node === 0 || p.label[node] !== label)
+			return false;
+		node = p.parent[node];
+	}
+	return true;
+}
+
 function selfsEndingWith(p, self, path) {
-	const ends = (i) => {
-		for (const label of path) {
-			if (i === 0 || p.label[i] !== label)
-				return false;
-			i = p.parent[i];
-		}
-		return true;
-	};
-	return self.map((own) => own.map((weight, i) => (weight > 0 && ends(i) ? weight : 0)));
+	return self.map((own) => own.map((weight, i) => (weight > 0 && endsWith(p, i, path) ? weight : 0)));
 }

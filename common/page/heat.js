@@ -37,6 +37,7 @@ class HeatMap {
 		this.format = format;
 		this.changed = changed;
 		this.range = null;
+		this.counts = null; // tells which weight is highlighted, by node and origin; null: all
 		this.anchor = -1; // first cell of an unfinished selection
 		this.cursor = -1;
 		this.hover = -1;
@@ -100,8 +101,27 @@ class HeatMap {
 		Object.assign(this, chosen);
 		this.cells = Math.min(Math.ceil(slices / this.group), this.columns * this.rows);
 		this.weight = weightOfCells(t, this.window[0], this.cells, this.group);
-		this.most = this.weight.reduce((a, b) => Math.max(a, b), 0);
+		this.foldHighlight();
 		this.hover = this.cursor = this.anchor = -1;
+	}
+
+	foldHighlight() {
+		const { t, weight, counts, cells, group } = this;
+		const max = (list) => list.reduce((a, b) => Math.max(a, b), 0);
+		this.lit = counts ? weightOfCells(t, this.window[0], cells, group, counts) : weight;
+		this.most = max(this.lit);
+		this.highest = max(weight);
+		this.pictureKey = this.summed = '';
+	}
+
+	// Highlights a part of the weight. nodes, origins: which, or null for all
+	setHighlight(nodes, origins) {
+		this.counts = !nodes && !origins ? null
+			: (node, who) => (!nodes || nodes[node]) && (!origins || origins[who]);
+		if (this.width) {
+			this.foldHighlight();
+			this.draw();
+		}
 	}
 
 	// ---- time and cells
@@ -119,10 +139,17 @@ class HeatMap {
 		return unit === 'ns' ? words : `${words} ${weight === 1 ? unit.replace(/s$/, '') : unit}`;
 	}
 
+	// Returns "3 of 10 samples" if a part is highlighted.
+	sayPart(lit, weight) {
+		if (!this.counts)
+			return this.sayWeight(weight);
+		return `${this.format.weight(lit)} of ${this.sayWeight(weight)}`;
+	}
+
 	wordsOf(cell, moment = this.moment(this.sliceOf(cell))) {
 		const { runs } = this.t, slice = this.sliceOf(cell);
 		const run = runs.length ? ` (capture ${this.clock.run(slice) + 1})` : '';
-		return `${moment}: ${this.sayWeight(this.weight[cell])}${run}`;
+		return `${moment}: ${this.sayPart(this.lit[cell], this.weight[cell])}${run}`;
 	}
 
 	words(range) {
@@ -343,6 +370,11 @@ class HeatMap {
 		return Math.round(row * this.cellHeight * this.ratio) / this.ratio;
 	}
 
+	// Returns the colour of a cell with time but nothing highlighted.
+	grey() {
+		return this.format.dark ? '#3d444c' : '#c9ced4';
+	}
+
 	colour(share) {
 		const { dark } = this.format;
 		if (share === 0)
@@ -393,22 +425,27 @@ class HeatMap {
 		const g = this.picture.getContext('2d');
 		g.scale(this.ratio, this.ratio);
 		for (let i = 0; i < this.cells; i++) {
-			const step = this.most > 0 ? Math.ceil(this.weight[i] / this.most * 255) : 0;
+			const step = this.lit[i] > 0 ? Math.ceil(this.lit[i] / this.most * 255)
+				: this.weight[i] > 0 ? -1 : 0;
 			if (!colours.has(step))
 				colours.set(step, []);
 			colours.get(step).push(i);
 		}
 		// A single row has room for bars, in front of empty cells.
-		const bars = rows === 1 && this.most > 0;
-		g.fillStyle = this.colour(0);
-		for (let i = 0; bars && i < this.cells; i++)
-			g.fillRect(left + i * cw, 0, cw - gap, this.top(1));
+		const bars = rows === 1 && this.highest > 0;
+		for (let i = 0; bars && i < this.cells; i++) {
+			const high = this.weight[i] / this.highest * this.top(1);
+			g.fillStyle = this.colour(0);
+			g.fillRect(left + i * cw, 0, cw - gap, this.top(1) - high);
+			g.fillStyle = this.grey();
+			g.fillRect(left + i * cw, this.top(1) - high, cw - gap, high);
+		}
 		for (const [step, cells] of colours) {
-			g.fillStyle = this.colour(step / 255);
+			g.fillStyle = step < 0 ? this.grey() : this.colour(step / 255);
 			for (const i of cells) {
 				const x = left + Math.floor(i / rows) * cw, y = this.top(i % rows);
 				const high = this.top(i % rows + 1) - y - (ch > 3 ? gap : 0);
-				const bar = bars ? this.weight[i] / this.most * high : high;
+				const bar = bars ? this.lit[i] / this.highest * high : high;
 				g.fillRect(x, y + high - bar, cw - gap, bar);
 			}
 		}
@@ -482,8 +519,7 @@ class HeatMap {
 	tell(marked) {
 		const open = this.anchor >= 0, { t } = this;
 		const range = open ? marked.map((cell) => this.sliceOf(cell)) : this.range;
-		const sum = range ? this.sumOf(range) : null;
-		const lines = [this.words(range) + (sum === null ? '' : `\n${this.sayWeight(sum)}`)];
+		const lines = [this.words(range) + (range ? `\n${this.sayPart(...this.sumOf(range))}` : '')];
 		// At most four lines, for which the page has room.
 		if (open && this.pressed === undefined)
 			lines.push('and to where?');
@@ -500,18 +536,23 @@ class HeatMap {
 		const ramp = [0, 0.05, 0.25, 0.5, 0.75, 1].map((s) => this.colour(s)).join(',');
 		this.legend.style.setProperty('--ramp', `linear-gradient(90deg, ${ramp})`);
 		this.legend.dataset.most = this.sayWeight(this.most);
-		this.legend.setAttribute('aria-label',
-			`Colours: from 0 to ${this.sayWeight(this.most)} in a cell`);
+		this.legend.dataset.of = this.counts ? 'matched' : 'in a cell';
+		this.legend.title = `Colours: from 0 to ${this.sayWeight(this.most)} in a cell${
+			this.counts ? ', of those that are searched, filtered or selected; others are grey' : ''}`;
+		this.legend.setAttribute('aria-label', this.legend.title);
 	}
 
-	// Remembers the last sum, because draw() asks for it with each move of the pointer.
+	// Returns the highlighted weight and all of it. Remembers the last sum, because draw() asks for it with each move of the pointer.
 	sumOf(range) {
 		const key = range.join();
 		if (key !== this.summed) {
 			this.summed = key;
-			this.sum = 0;
-			visitRange(this.t, range[0], Math.min(range[1], this.t.slices),
-				(node, who, weight) => { this.sum += weight; });
+			let lit = 0, sum = 0;
+			visitRange(this.t, range[0], Math.min(range[1], this.t.slices), (node, who, weight) => {
+				sum += weight;
+				lit += !this.counts || this.counts(node, who) ? weight : 0;
+			});
+			this.sum = [lit, sum];
 		}
 		return this.sum;
 	}

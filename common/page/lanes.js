@@ -57,9 +57,11 @@ function makeLanes(p, mode) {
 	return { lanes, of };
 }
 
-// Sums kinds by lane and bin. rows: row by lane, or -1. Returns rows x bins x kinds.
-function binLanes(p, of, rows, count, window, bins, onCpu) {
+// Sums kinds by lane and bin. rows: row by lane, or -1; lit: which nodes are highlighted, or null. Returns
+// { sums: rows x bins x kinds, rest: rows x bins }, the rest for nodes that are not highlighted.
+function binLanes(p, of, rows, count, window, bins, onCpu, lit) {
 	const t = p.times, kinds = KIND_NAMES.length, sums = new Float64Array(count * bins * kinds);
+	const rest = new Float64Array(count * bins);
 	const [from, to] = window, scale = bins / (to - from);
 	visitRange(t, from, to, (node, who, weight, slice, slices) => {
 		const row = rows[of[who]], kind = p.kind[p.label[node]];
@@ -69,17 +71,20 @@ function binLanes(p, of, rows, count, window, bins, onCpu) {
 		const begin = (slice - from) * scale, end = Math.min(bins, (slice + slices - from) * scale);
 		for (let bin = Math.floor(begin); bin < end; bin++) {
 			const part = (Math.min(end, bin + 1) - Math.max(begin, bin)) / (end - begin);
-			sums[(row * bins + bin) * kinds + kind] += weight * part;
+			if (!lit || lit[node])
+				sums[(row * bins + bin) * kinds + kind] += weight * part;
+			else
+				rest[row * bins + bin] += weight * part;
 		}
 	});
-	return sums;
+	return { sums, rest };
 }
 
 class Lanes {
 	// events: { mode(mode), lane(key), range(range) }
 	constructor(profile, heat, format, palette, events) {
 		Object.assign(this, { p: profile, heat, format, palette, events, mode: 'none', chosen: '',
-			rows: [], cells: 0 });
+			rows: [], cells: 0, lit: null });
 		this.made = {};
 		this.hover = null;
 		this.makeControls();
@@ -130,6 +135,14 @@ class Lanes {
 		this.only.title = 'All lanes in the flame graph again';
 	}
 
+	// nodes: which are highlighted, or null for all
+	setHighlight(nodes) {
+		if (nodes === this.lit)
+			return;
+		this.lit = nodes;
+		this.later();
+	}
+
 	lanesOf(mode) {
 		return this.made[mode] || (this.made[mode] = makeLanes(this.p, mode));
 	}
@@ -171,8 +184,8 @@ class Lanes {
 		this.room = heat.columns * heat.cellWidth;
 		this.bins = Math.max(1, Math.min(heat.window[1] - heat.window[0],
 			Math.floor(this.room / LANE_BIN)));
-		this.sums = binLanes(this.p, of, row, this.rows.length, heat.window, this.bins,
-			this.mode === 'cpu');
+		Object.assign(this, binLanes(this.p, of, row, this.rows.length, heat.window, this.bins,
+			this.mode === 'cpu', this.lit));
 		this.full = this.capacity();
 		this.resize();
 	}
@@ -180,13 +193,13 @@ class Lanes {
 	// Returns the weight that fills the height of a lane: the time of a bin, if one thread can wait or run
 	// in it; otherwise the largest of all bins.
 	capacity() {
-		const kinds = KIND_NAMES.length, { heat, sums } = this;
+		const kinds = KIND_NAMES.length, { heat, sums, rest } = this;
 		const slices = (heat.window[1] - heat.window[0]) / this.bins;
 		if (this.format.exact && this.mode === 'thread')
 			return slices * this.p.times.sliceNs;
 		let most = 0;
 		for (let i = 0; i < sums.length; i += kinds)
-			most = Math.max(most, sums.subarray(i, i + kinds).reduce((a, b) => a + b, 0));
+			most = Math.max(most, sums.subarray(i, i + kinds).reduce((a, b) => a + b, rest[i / kinds]));
 		return most || 1;
 	}
 
@@ -248,6 +261,8 @@ class Lanes {
 				g.fillRect(left + bin * w, top + h - y - high, w + 0.3, high);
 			}
 		}
+		if (this.lit)
+			this.drawUnlit(g, i, top, h);
 		g.font = `10.5px ${FONT}`;
 		g.textBaseline = 'middle';
 		g.fillStyle = this.format.dim;
@@ -255,6 +270,18 @@ class Lanes {
 		g.fillRect(left, top + h, this.room, 0.5);
 		this.drawName(g, lane.name, top + h / 2, lane.key === this.chosen ||
 			(this.hover && this.hover.row === i));
+	}
+
+	// Draws the rest above the kinds.
+	drawUnlit(g, i, top, h) {
+		const { bins, sums, rest, left, full } = this, kinds = KIND_NAMES.length, w = this.room / bins;
+		g.fillStyle = this.heat.grey();
+		for (let bin = i * bins; bin < (i + 1) * bins; bin++) {
+			const below = sums.subarray(bin * kinds, (bin + 1) * kinds).reduce((a, b) => a + b, 0);
+			const y = Math.min(1, below / full) * h, high = Math.min(h - y, rest[bin] / full * h);
+			if (high > 0)
+				g.fillRect(left + (bin - i * bins) * w, top + h - y - high, w + 0.3, high);
+		}
 	}
 
 	// Cuts the beginning of a name that is too long, because the ends of names differ.
@@ -375,10 +402,12 @@ class Lanes {
 		const bin = Math.min(this.bins - 1, Math.floor((slice - from) / (to - from) * this.bins));
 		const sums = this.sums.subarray((row * this.bins + bin) * kinds,
 			(row * this.bins + bin + 1) * kinds);
-		const all = sums.reduce((a, b) => a + b, 0);
+		const rest = this.rest[row * this.bins + bin], all = sums.reduce((a, b) => a + b, rest);
 		const list = [...sums.keys()].filter((kind) => sums[kind] > 0).sort((a, b) =>
 			sums[b] - sums[a])
 			.map((kind) => `${this.format.percent(sums[kind] / all)} ${KIND_NAMES[kind]}`);
+		if (rest > 0)
+			list.push(`${this.format.percent(rest / all)} not matched`);
 		return `${shown(this.rows[row].name)}, ${this.heat.moment(slice)}\n${list.join(', ') || 'nothing'}`;
 	}
 

@@ -29,6 +29,7 @@ EMBED(page_js_table, "table.js");
 EMBED(page_js_times, "times.js");
 EMBED(page_js_heat, "heat.js");
 EMBED(page_js_lanes, "lanes.js");
+EMBED(page_js_highlight, "highlight.js");
 EMBED(page_js_words, "words.js");
 EMBED(page_js_page, "page.js");
 EMBED(page_js_export, "export.js");
@@ -52,7 +53,7 @@ static bool append_script(struct buf *out)
 #define SCRIPT_FILE(name) { page_js_##name, page_js_##name##_end }
 		SCRIPT_FILE(data), SCRIPT_FILE(tree), SCRIPT_FILE(edits), SCRIPT_FILE(paint),
 		SCRIPT_FILE(words), SCRIPT_FILE(table), SCRIPT_FILE(times), SCRIPT_FILE(heat),
-		SCRIPT_FILE(lanes), SCRIPT_FILE(page),
+		SCRIPT_FILE(lanes), SCRIPT_FILE(highlight), SCRIPT_FILE(page),
 		SCRIPT_FILE(export), SCRIPT_FILE(menu), SCRIPT_FILE(print), SCRIPT_FILE(source),
 		SCRIPT_FILE(chrome),
 	};

@@ -87,6 +87,7 @@ class Page {
 			this.applySearch();
 		this.applyView();
 		this.applySeen();
+		this.applyHighlight();
 		document.body.classList.toggle('notable', !this.tableShown());
 		this.showButtons();
 		this.layout();
@@ -131,6 +132,7 @@ class Page {
 			this.heat.setRange(range);
 		const { lanes, lane } = this.state, kept = this.heat ? this.heat.range : null;
 		const { p, q, map } = this, only = this.lanes ? this.lanes.chosenOrigins(lanes, lane) : null;
+		this.only = only;
 		this.lane = lane;
 		let self = kept || only ? [selfsOfRange(p, kept, only), ...p.self.slice(1)] : p.self;
 		if (map)
@@ -189,6 +191,21 @@ class Page {
 		input.title = this.wrong;
 		this.share = undefined;
 		this.table.setMatches(this.matches);
+	}
+
+	// Highlights in the map and the lanes the time of the search, the edits and the chosen function.
+	applyHighlight() {
+		const { heat, lanes, only, matches, view, of, zoomed: { down, up } } = this;
+		const paths = [down, up].map((box) => (box ? pathOf(box).join() : ''));
+		const key = [this.edit, matches && this.query, view, of, ...paths].join(' ');
+		if (!heat || (this.litKey === key && this.litOnly === only))
+			return;
+		if (this.litKey !== key)
+			this.lit = highlightOf(this);
+		[this.litKey, this.litOnly] = [key, only];
+		heat.setHighlight(this.lit, only);
+		if (lanes)
+			lanes.setHighlight(this.lit);
 	}
 
 	showMatched(where) {

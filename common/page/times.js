@@ -95,13 +95,17 @@ function selfsOfRange(p, range, chosen) {
 	return self;
 }
 
-// Sums the weight in cells of group slices each, the first of which begins at slice from.
-function weightOfCells(t, from, cells, group) {
+// Sums the weight in cells of group slices each, the first of which begins at slice from. Counts what
+// isCounted(node, who) is true for.
+function weightOfCells(t, from, cells, group, isCounted = () => true) {
 	const weight = new Float64Array(cells), to = Math.min(t.slices, from + cells * group);
 	for (let i = firstOfSlice(t, from), n = firstOfSlice(t, to); i < n; i++)
-		weight[Math.floor((t.slice[i] - from) / group)] += t.weight[i];
+		if (isCounted(t.node[i], t.who ? t.who[i] : 0))
+			weight[Math.floor((t.slice[i] - from) / group)] += t.weight[i];
 	const { spans } = t;
 	for (let i = 0; i < spans.n && spans.slice[i] < to; i++) {
+		if (!isCounted(spans.node[i], spans.who[i]))
+			continue;
 		const begin = Math.max(from, spans.slice[i]);
 		const end = Math.min(to, spans.slice[i] + spans.count[i]);
 		for (let cell = Math.floor((begin - from) / group); cell * group + from < end; cell++)
@@ -148,13 +152,13 @@ class Clock {
 		return start ? start + within * this.t.sliceNs / 1e6 : NaN;
 	}
 
-	// The time of day, with parts of a second for slices shorter than a second; '' if it is unknown.
+	// The time of day; '' if it is unknown. Parts of a second are left out if they are 0 or small beside ns.
 	clock(slice, ns = this.t.sliceNs) {
-		const at = this.since1970(slice);
+		const at = Math.round(this.since1970(slice) / (ns < 60e9 ? 1 : 1000)) * (ns < 60e9 ? 1 : 1000);
 		if (Number.isNaN(at))
 			return '';
-		const date = new Date(at), two = (n) => String(n).padStart(2, '0');
-		const part = ns < 1e9 ? `.${String(date.getMilliseconds()).padStart(3, '0')}` : '';
+		const date = new Date(at), two = (n) => String(n).padStart(2, '0'), rest = date.getMilliseconds();
+		const part = ns < 1e9 || rest ? `.${String(rest).padStart(3, '0')}` : '';
 		return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}${part}`;
 	}
 

@@ -52,7 +52,7 @@ function matchLabels(p, re) {
 	return matches;
 }
 
-// Returns the outermost nodes of a label that have weight.
+// Returns the outermost nodes of a label that have weight, or all of them without w.
 function outermost(p, w, label) {
 	const list = [];
 	for (let i = 1; i < p.nodes;) {
@@ -60,7 +60,7 @@ function outermost(p, w, label) {
 			i++;
 			continue;
 		}
-		if (w.total[0][i] > 0 || (p.sides === 2 && w.total[1][i] > 0))
+		if (!w || w.total[0][i] > 0 || (p.sides === 2 && w.total[1][i] > 0))
 			list.push(i);
 		i = p.end[i];
 	}

@@ -37,6 +37,12 @@ const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
 // Returns the end of a path, "…/libc.so.6", because paths differ there.
 const lastPart = (path) => (path.startsWith('node:') ? path : path.replace(/^.*\/(?=.)/, '…/'));
 
+// Returns "before: …/a.bin" and "after: …/b.bin", with whole paths if only these differ.
+function sayNames(names) {
+	const ends = names.map(lastPart), list = ends[0] === ends[1] ? names : ends;
+	return ['before', 'after'].map((side, i) => (list[i] === side ? side : `${side}: ${shown(list[i])}`));
+}
+
 // The module as cprof-top shows it after a name: " [cc1]", " [kernel]".
 function moduleMark(p, label) {
 	const module = p.module(label);
