@@ -361,6 +361,7 @@ void filters_check(struct filters *f)
 	f->present.on = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_users ||
 			v->n_labels;
 	f->view.alike = &f->alike;
+	f->view.recordings = &f->recordings;
 	cli_window(&f->view.from, "--from", &f->view.to, "--to");
 	if (f->view.latency)
 		check_latency(f);
@@ -391,6 +392,7 @@ void filters_release(struct filters *f)
 	buf_release(&f->none);
 	present_release(&f->present);
 	mixed_events_release(&f->alike);
+	recordings_release(&f->recordings);
 	if (f->view.modules)
 		gather_modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {

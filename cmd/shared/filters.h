@@ -15,6 +15,7 @@
 #include "common/folded/stack_sums.h"
 #include "common/gather/gather_modules.h"
 #include "common/profile/transform.h"
+#include "common/select/recordings.h"
 #include "common/select/view.h"
 
 enum filter_option {
@@ -138,6 +139,7 @@ struct filters {
 	const char *chosen_unit;
 	struct mixed_events alike; /* without --event: the events summed so far */
 	struct time_range range;   /* likewise */
+	struct recordings recordings; /* those of the operands, which the view refers to */
 	/* Samples of the events that the view counts, and those among them that it selected. */
 	uint64_t samples, passed;
 	uint64_t waits; /* samples of waiting time, wanted or not */

@@ -125,14 +125,19 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	buf_release(&name);
 }
 
-/* Notes the names and times that there are, for filters_warn_none, and checks the units of events. */
-static void note_names(struct filters *f, const struct capture *c, const struct record *rec)
+/*
+ * Notes the recording of a segment; the names and times that there are, for filters_warn_none; and checks the
+ * units of events.
+ */
+static void note_record(struct filters *f, const struct capture *c, const struct record *rec)
 {
 	uint32_t id;
 
+	if (!recordings_see(&f->recordings, c, rec))
+		cli_no_memory();
 	present_record(&f->present, &f->view, c, rec);
 	if (rec->type == RECORD_SEGMENT)
-		time_range_note(&f->range, c);
+		time_range_note(&f->range, &f->recordings, c);
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_LISTED &&
 	    !intern_add(&f->event_names, rec->event.name, &id))
 		cli_no_memory();
@@ -176,7 +181,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong;
 
-		note_names(f, t->capture, &rec);
+		note_record(f, t->capture, &rec);
 		wrong = t->record(t->context, &rec);
 		files = files || rec.type == RECORD_MAPPING || rec.type == RECORD_KSYM;
 		filters_check_alike(f, name);
@@ -184,7 +189,8 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 			reader_complain(r, wrong);
 	}
 	present_end(&f->present, t->capture);
-	time_range_note(&f->range, t->capture);
+	time_range_note(&f->range, &f->recordings, t->capture);
+	recordings_end(&f->recordings, t->capture);
 	if (!t->end(t->context, &totals, &sums))
 		cli_no_memory();
 	filters_check_alike(f, name);

@@ -136,14 +136,17 @@ static enum status load_one(struct filters *f, const char *name, struct profile 
 	return status;
 }
 
-/* Reads the operand, or all captures of the directory. */
-static enum status load_operand(struct filters *f, char *name, struct profile *p, struct side *side,
-				unsigned int number, bool losses)
+/* Reads all operands of a side, and all captures of those that are directories. */
+static enum status load_side(struct filters *f, struct profile *p, struct side *side, unsigned int number,
+			     bool losses)
 {
-	char *operands[] = { name, NULL }, **each = directory_operands(operands, &f->view);
 	enum status status = STATUS_OK;
+	char **each;
 
-	for (; *each; each++) {
+	sides_add(side, NULL);
+	side->n--;
+	recordings_forget(&f->recordings);
+	for (each = directory_operands(side->names, &f->view); *each; each++) {
 		enum status one = load_one(f, *each, p, side, number, losses);
 
 		status = one > status ? one : status;
@@ -159,16 +162,14 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
 		struct side *side = &sides[number];
+		enum status one;
 
 		f->view.from = side->from.at;
 		f->view.to = side->to.at;
 		f->from_option = side->from.option;
 		f->to_option = side->to.option;
-		for (size_t i = 0; i < side->n; i++) {
-			enum status one = load_operand(f, side->names[i], p, side, number, losses);
-
-			status = one > status ? one : status;
-		}
+		one = load_side(f, p, side, number, losses);
+		status = one > status ? one : status;
 		setup->unit[number] = !isfinite(side->samples) ? INFINITY :
 				      side->samples > 0 ? (double)p->total[number] / side->samples : 1;
 		side->had = side->loaded.totals.samples > 0 || p->total[number] > 0 ||

@@ -9,6 +9,7 @@
 #include "common/capture/labels.h"
 #include "common/export/collect_sums.h"
 #include "common/export/collect_running.h"
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 #include "common/select/mixed_events.h"
 #include "common/select/ends.h"
@@ -160,7 +161,7 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 
 	if (!c->based) {
 		c->based = true;
-		c->base = select_base(&c->capture, r->time);
+		c->base = recordings_base(c->view->recordings, &c->capture, r->time);
 	}
 	widen_time(c, r->time);
 	answer = select_sample(&(struct select){ c->view, &c->capture, c->base }, r, &part);
@@ -528,8 +529,7 @@ const char *collect_apply(struct collect *c, const struct record *r)
 		add_time(c);
 		end_running(c);
 		c->failed = !add_segment(c) || c->failed;
-		if (!(c->capture.end_seen && c->capture.end_reason == END_CONTINUES))
-			c->based = false;
+		c->based = false;
 	}
 	if (r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE) {
 		c->sums.symbols++;

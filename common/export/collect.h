@@ -49,7 +49,7 @@ struct collect {
 	} * slept; /* by thread of the segment, if the traces have wakers: its last sample asleep */
 	size_t cap_slept;
 	bool based;    /* base is set */
-	uint64_t base; /* see select_base */
+	uint64_t base; /* see recordings_base */
 	uint64_t chosen_ns; /* time of the captures that lies between from and to of the view */
 	uint64_t first, last; /* times of samples of this segment inside the window; valid if chosen */
 	bool chosen;          /* the segment has such samples */

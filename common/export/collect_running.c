@@ -1,6 +1,7 @@
 #include "common/export/collect_running.h"
 
 #include "common/export/collect_sums.h"
+#include "common/select/recordings.h"
 
 bool collect_running_asked(const struct collect *c)
 {
@@ -36,7 +37,7 @@ static struct collect_key key_of(const struct collect *c, uint64_t thread)
 static bool is_based(struct collect *c, const struct record_ran *part)
 {
 	const struct view *v = c->view;
-	uint64_t base = select_base(&c->capture, part->time);
+	uint64_t base = recordings_base(v->recordings, &c->capture, part->time);
 
 	if (!c->based && base < part->time) {
 		c->based = true;

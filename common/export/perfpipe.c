@@ -1,6 +1,7 @@
 #include "common/export/perfpipe_internal.h"
 
 #include "common/base/intern.h"
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 
 enum {
@@ -56,11 +57,11 @@ static void end_segment(struct perf_pipe *p)
 {
 	bool goes_on = p->capture.end_seen && p->capture.end_reason == END_CONTINUES;
 
+	p->based = false;
 	if (!p->introduced || goes_on)
 		return;
 	put_round(p);
 	put_round(p);
-	p->based = false;
 	p->latest = p->round = p->floor = 0;
 }
 
@@ -245,7 +246,7 @@ static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 	struct record_sample seen;
 
 	if (!p->based)
-		p->base = select_base(&p->capture, r->time);
+		p->base = recordings_base(p->view->recordings, &p->capture, r->time);
 	p->based = true;
 	if (select_sample(&(struct select){ p->view, &p->capture, p->base }, r, &seen) != SELECT_IN)
 		return;

@@ -39,7 +39,7 @@ struct perf_pipe {
 	struct capture capture;
 	const struct view *view; /* its filters choose the samples, its half the frames */
 	bool based;    /* base is set */
-	uint64_t base; /* see select_base */
+	uint64_t base; /* see recordings_base */
 	struct buf out;
 	uint64_t samples;   /* samples written since the caller last set it to 0 */
 	uint64_t shortened; /* stacks among them that lost outer frames: a perf record has 64 KiB at most */

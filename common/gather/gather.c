@@ -54,6 +54,8 @@ static bool flush_segment(struct gather *g)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
 	if (g->looked)
 		memset(g->looked, 0, g->cap_looked * sizeof(*g->looked));
+	free(g->origins); /* by ids of the segment */
+	g->origins = NULL;
 	intern_release(&g->keys);
 	return good;
 }
@@ -100,8 +102,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 		g->tap->took = false;
 	if (r->type == RECORD_SEGMENT) {
 		g->failed = !flush_segment(g) || g->failed;
-		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES) && capture_counts(&g->capture))
-			g->based = false;
+		g->based = false;
 		if (g->view->reasons)
 			reasons_forget(g->view->reasons);
 	}

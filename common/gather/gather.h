@@ -82,13 +82,14 @@ struct gather {
 	struct intern keys;            /* struct gather_key, see gather_keys.h */
 	struct gather_sum *by_key;
 	size_t cap_by_key;
-	bool based;    /* base is set */
+	bool based;    /* base and run are set, for the segment */
 	/*
-	 * Time of the capture's first sample, or of the capture's beginning if it has waits. If the view is
+	 * Time of the recording's first sample, or of its beginning if it has waits. If the view is
 	 * by the clock, of the first sample inside the window.
 	 */
 	uint64_t base;
 	uint64_t moment_base; /* beginning of slice 0, which may be before time 0 */
+	uint32_t run;  /* number in the profile, for moments */
 	bool failed;   /* out of memory */
 	struct gather_memo *memo; /* by node: its last position in the profile */
 	size_t cap_memo;

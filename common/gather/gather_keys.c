@@ -4,6 +4,7 @@
 #include "common/base/intern.h"
 #include "common/gather/gather_spread.h"
 #include "common/gather/origin.h"
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 
 enum { SPREAD_MOST = 64 }; /* slices */
@@ -52,17 +53,20 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 }
 
 /*
- * Slices count from the beginning of the run. With origins without threads they are aligned to a multiple of
- * their length since 1970, and start one slice before the first sample, because samples of other CPUs may
- * come a little late.
+ * Begins a run for the rest of the segment. Its slices count from time, and spans of --from and --to from the
+ * beginning of the recording. With origins without threads slices are
+ * aligned to a multiple of their length since 1970, and start one slice before the first sample, because samples of
+ * other CPUs may come a little late.
  */
 static void begin_run(struct gather *g, uint64_t time)
 {
+	struct recording_run *of = recordings_run(g->view->recordings);
 	uint64_t length = g->view->moment_ns;
 	uint64_t realtime = length && g->view->origins ? capture_realtime(&g->capture, time) : 0;
 
 	g->based = true;
-	g->base = g->moment_base = time;
+	g->moment_base = time;
+	g->base = select_by_clock(g->view) ? time : recordings_base(g->view->recordings, &g->capture, time);
 	if (gather_spreads(g->view) && !g->view->origins->aligned) {
 		/* Their slices are at the times that --from and --to count. */
 	} else if (length && realtime / length >= 2) {
@@ -73,7 +77,26 @@ static void begin_run(struct gather *g, uint64_t time)
 	}
 	if (g->view->origins && !origins_start(g->view->origins, g->p->runs, realtime))
 		g->failed = true;
-	g->p->runs++;
+	g->run = g->p->runs++;
+	if (of)
+		*of = (struct recording_run){ true, g->run, g->view->recordings->operand, g->base, g->moment_base };
+}
+
+/*
+ * Goes on with the run of the segment's recording; returns false if it has none. With origins each operand has
+ * a run of its own, because the wall clock can be set, and the machine suspended, between two files.
+ */
+static bool resume_run(struct gather *g)
+{
+	const struct recording_run *of = recordings_run(g->view->recordings);
+
+	if (!of || !of->begun || (g->view->origins && of->operand != g->view->recordings->operand))
+		return false;
+	g->based = true;
+	g->run = of->number;
+	g->base = of->base;
+	g->moment_base = of->moment_base;
+	return true;
 }
 
 static struct slice bytes_of(const struct gather_key *key)
@@ -170,14 +193,19 @@ static uint64_t waits_begin(const struct gather *g)
 	return capture_has_waits(&g->capture) ? capture_meta_number(&g->capture, "start-monotonic-ns") : 0;
 }
 
-/* Begins the run at the first sample inside the time window, whether the view counts that sample or not. */
+/*
+ * Begins the run at the first sample inside the time window, whether the view counts that sample or not,
+ * unless an earlier segment has begun it.
+ */
 static void find_begin(struct gather *g, const struct record_sample *r)
 {
 	struct record_sample part;
-	uint64_t reach = spread_reach(g), begin = waits_begin(g);
+	uint64_t reach = spread_reach(g);
 
+	if (resume_run(g))
+		return;
 	if (!select_by_clock(g->view))
-		begin_run(g, begin && begin < r->time ? begin : r->time);
+		begin_run(g, select_base(&g->capture, r->time));
 	else if (!select_by_time(&(struct select){ g->view, &g->capture, 0 }, r, &part))
 		return;
 	else if (capture_wait(&g->capture, r->event) && part.weight)
@@ -263,6 +291,8 @@ static bool is_based(struct gather *g, const struct record_ran *part)
 	const struct view *v = g->view;
 	uint64_t reach = spread_reach(g), begin = select_by_clock(v) ? 0 : waits_begin(g);
 
+	if (!g->based && resume_run(g))
+		return true;
 	if (!g->based && begin && begin < part->time)
 		begin_run(g, begin);
 	else if (!g->based && v->from.kind != TIME_ARG_OFFSET && v->to.kind != TIME_ARG_OFFSET)

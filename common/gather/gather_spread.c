@@ -146,7 +146,7 @@ static uint64_t ticked_until(const struct gather *g, uint64_t cpu, uint64_t outc
 bool gather_spread_ticks(struct gather *g, const struct record_ledger *r)
 {
 	const struct capture *c = &g->capture;
-	struct origin_ticks t = { .run = g->p->runs - 1, .outcome = (uint32_t)r->outcome };
+	struct origin_ticks t = { .run = g->run, .outcome = (uint32_t)r->outcome };
 	uint64_t before, from;
 
 	if (!g->based || r->outcome >= OUTCOMES || r->cpu > UINT16_MAX)

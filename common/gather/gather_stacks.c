@@ -310,7 +310,7 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 {
 	uint64_t place = hash_u64((uint64_t)k->thread << 32 | k->cpu) ^
 			 hash_u64((uint64_t)k->process << 32 | k->comm) ^ hash_u64(~(uint64_t)k->cgroup);
-	struct gather_origin key = { 0, g->p->runs, k->process, k->thread, k->comm, k->cpu, k->cgroup }, *kept;
+	struct gather_origin key = { 0, g->run, k->process, k->thread, k->comm, k->cpu, k->cgroup }, *kept;
 
 	if (!g->origins && !(g->origins = calloc(ORIGINS_KEPT, sizeof(*g->origins))))
 		return false;
@@ -327,7 +327,7 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 
 static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
 {
-	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
+	struct profile_moment m = { .side = g->side, .run = g->run, .slice = k->slice, .node = node };
 
 	m.weight = weight;
 	m.whole = k->whole;

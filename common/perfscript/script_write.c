@@ -7,6 +7,7 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 
 enum { PIECE = 64 << 10 };
@@ -58,7 +59,7 @@ static void keep_sample(struct script_writer *w, const struct record_sample *r)
 	struct record_sample part;
 
 	if (!w->based)
-		w->base = select_base(&w->capture, r->time);
+		w->base = recordings_base(w->view->recordings, &w->capture, r->time);
 	w->based = true;
 	if (select_sample(&(struct select){ w->view, &w->capture, w->base }, r, &part) != SELECT_IN)
 		return;
@@ -77,7 +78,7 @@ const char *script_writer_apply(struct script_writer *w, const struct record *r)
 {
 	const char *wrong;
 
-	if (r->type == RECORD_SEGMENT && !(w->capture.end_seen && w->capture.end_reason == END_CONTINUES))
+	if (r->type == RECORD_SEGMENT)
 		w->based = false;
 	wrong = capture_apply(&w->capture, r);
 	if (!wrong && r->type == RECORD_SAMPLE)

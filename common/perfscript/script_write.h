@@ -47,7 +47,7 @@ struct script_writer {
 	struct capture capture;
 	const struct view *view; /* its filters choose the samples, its half the frames */
 	bool based;    /* base is set */
-	uint64_t base; /* see select_base */
+	uint64_t base; /* see recordings_base */
 	bool failed; /* out of memory */
 	struct script_sample *samples; /* those of the segment */
 	size_t n, cap;

@@ -19,6 +19,7 @@ struct mixed_events;
 struct gather_modules;
 struct origins;
 struct reasons;
+struct recordings;
 struct waker_rows;
 struct what_if;
 
@@ -89,6 +90,8 @@ struct view {
 	const char **labels; /* each of them must match: "service=web" */
 	size_t n_labels;
 	struct time_arg from, to; /* to is excluded */
+	/* If set, spans count from the beginning of a recording of many segments; NULL: of each segment. */
+	const struct recordings *recordings;
 	enum view_half half;
 	enum view_weight weight;
 	enum view_latency latency;

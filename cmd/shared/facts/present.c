@@ -7,6 +7,7 @@
 #include "common/base/array.h"
 #include "common/base/glob.h"
 #include "common/capture/container.h"
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 
 enum { SHOWN = 8 }; /* names of a list */
@@ -105,7 +106,7 @@ static void take_sample(struct present *p, const struct view *v, const struct ca
 	if (capture_check_sample(c, r))
 		return;
 	if (!p->based)
-		select.base = p->base = select_base(c, r->time);
+		select.base = p->base = recordings_base(v->recordings, c, r->time);
 	p->based = true;
 	if (select_sample(&select, r, &part) == SELECT_OUT)
 		return;

@@ -55,7 +55,7 @@ struct present {
 	struct intern comms;
 	struct present_thread *threads; /* by id */
 	size_t n_threads, cap_threads;
-	uint64_t base; /* time 0 of the segment, see select_base */
+	uint64_t base; /* time 0 of the segment, see recordings_base */
 	bool based;
 };
 

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "common/select/recordings.h"
 #include "common/select/select.h"
 
 void time_range_add(struct time_range *r, uint64_t first, uint64_t last, bool open)
@@ -15,19 +16,16 @@ void time_range_add(struct time_range *r, uint64_t first, uint64_t last, bool op
 	}
 }
 
-void time_range_note(struct time_range *r, const struct capture *c)
+void time_range_note(struct time_range *r, const struct recordings *all, const struct capture *c)
 {
-	uint64_t last = c->reported > c->totals.last ? c->reported : c->totals.last;
+	uint64_t base = recordings_base(all, c, c->began), last = c->reported > c->totals.last ? c->reported : c->totals.last;
 
 	if (c->sampled) {
-		r->base = r->based ? r->base : select_base(c, c->began);
-		r->based = true;
-		if (last > r->base && last - r->base > r->longest)
-			r->longest = last - r->base;
+		if (last > base && last - base > r->longest)
+			r->longest = last - base;
 		time_range_add(r, capture_realtime(c, select_base(c, c->began)),
 			       capture_realtime(c, last), false);
 	}
-	r->based = r->based && c->end_seen && c->end_reason == END_CONTINUES;
 }
 
 static void append_clock(uint64_t ns, const char *format, struct buf *out)

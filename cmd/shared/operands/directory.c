@@ -224,6 +224,66 @@ static bool is_wanted(const struct listing *l, size_t i, const struct view *view
 	return select_wants(view, &x);
 }
 
+/* An operand that is a capture in a file, and its place in the list. */
+struct given {
+	char *name;
+	size_t at;
+	uint64_t series, start;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct given *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct given *x = a, *y = b;
+
+	return x->series == y->series && x->start != y->start ? (x->start < y->start ? -1 : 1) : by_place(a, b);
+}
+
+/* Reads the header of an operand. Returns false if it is not a file with a capture whose time is known. */
+static bool read_given(struct given *g)
+{
+	uint8_t start[HEADER_FACTS_BYTES];
+	struct found f = { 0 };
+	struct stat st;
+	int fd = -1;
+
+	if (strcmp(g->name, "-") != 0 && stat(g->name, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(g->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (!is_capture(&f, g->name, (struct slice){ start, read_start(fd, start, sizeof(start)) }))
+		f.facts.start = UINT64_MAX;
+	close(fd);
+	g->series = f.facts.series;
+	g->start = f.facts.start;
+	return f.facts.start != UINT64_MAX;
+}
+
+/* Puts files of one recording in the order of time, in the places of the list that they have. */
+static void order_given(struct given *given, size_t n)
+{
+	struct given *places = calloc(n + 1, sizeof(*places));
+
+	if (!places)
+		cli_no_memory();
+	if (n) {
+		memcpy(places, given, n * sizeof(*places));
+		qsort(places, n, sizeof(*places), by_place);
+		qsort(given, n, sizeof(*given), by_start);
+	}
+	for (size_t i = 0; i < n; i++)
+		list[places[i].at] = given[i].name;
+	free(places);
+}
+
 static void note_start(uint64_t start)
 {
 	if (start == UINT64_MAX)
@@ -303,14 +363,26 @@ static void add_directory(const char *path, const struct view *view)
 char **directory_operands(char **given, const struct view *view)
 {
 	size_t first = n_list ? n_list + 1 : 0; /* after the NULL of an earlier list */
+	struct given *files = NULL;
+	size_t n = 0, cap = 0;
 
 	n_list = first;
 	for (; *given; given++) {
-		if (is_directory(*given))
+		struct given one = { .name = *given, .at = n_list };
+
+		if (is_directory(*given)) {
 			add_directory(*given, view);
-		else
-			add_operand(*given);
+			continue;
+		}
+		add_operand(*given);
+		if (!view || !read_given(&one))
+			continue;
+		if (!grow_array(&files, &cap, n, sizeof(*files)))
+			cli_no_memory();
+		files[n++] = one;
 	}
+	order_given(files, n);
+	free(files);
 	if (n_list == first)
 		add_operand((char *)"-");
 	return list + first;
