@@ -37,7 +37,7 @@ cmd/cprof-record/helper/maps_process.c 1 /proc/PID/maps, a text of the kernel's
 cmd/cprof-record/encode/user_names.c 1 /etc/passwd
 cmd/cprof-record/host/vdso.c 1 /proc/self/maps
 cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
-cmd/cprof-sym.c 1 the key that the user named
+cmd/cprof-sym/main.c 1 the key that the user named
 common/foreign/foreign.c 4 the opener of the offline tools
 common/folded/stack_sums.c 1 a file without a name in the user's TMPDIR
 common/annotate/source_text.c 2 handles on the directories of --source-dir and --symfs
