@@ -2,56 +2,16 @@
  * cprof-flame: draws a flame graph of captures and folded text: a self-contained page or a static picture.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/shared/facts/captions.h"
-#include "cmd/shared/facts/losses.h"
-#include "cmd/shared/filters.h"
-#include "cmd/shared/input.h"
+#include "cmd/cprof-flame/flame.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/line_input.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
-#include "cmd/shared/sides.h"
 #include "cmd/shared/terminal/progress.h"
-#include "common/annotate/source_block.h"
-#include "common/flame/colour.h"
-#include "common/flame/picture_ledger.h"
-#include "common/page/page.h"
-#include "common/flame/name_search.h"
-#include "common/flame/svg.h"
-#include "common/stats/changes.h"
-
-enum {
-	FLAME_DIFF = SIDES_END,
-	FLAME_NEGATE,
-	FLAME_HEATMAP,
-	FLAME_SLICE,
-	FLAME_LANES,
-	FLAME_HASH,
-	FLAME_TRUNCATED,
-	FLAME_SOURCE,
-	FLAME_SOURCE_DIR,
-	/* Options from here up to FLAME_INVERTED are stored in the picture under their names. */
-	FLAME_LOOKS,
-	FLAME_TITLE = FLAME_LOOKS,
-	FLAME_SUBTITLE,
-	FLAME_NOTES,
-	FLAME_WIDTH,
-	FLAME_HEIGHT,
-	FLAME_MINWIDTH,
-	FLAME_FONTTYPE,
-	FLAME_FONTSIZE,
-	FLAME_COUNTNAME,
-	FLAME_NAMETYPE,
-	FLAME_COLORS,
-	FLAME_BGCOLORS,
-	FLAME_SEARCH,
-	FLAME_INVERTED,
-};
 
 static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_VALUES, "boxes of these instead of functions" },
@@ -89,41 +49,11 @@ static const struct option_row options[] = {
 	CLI_ROWS,
 	{ 0 },
 };
+
 static const struct command_line command = {
 	"cprof-flame", "draw a flame graph",
 	"[FILE ...]\n--diff A... -- B...\n--diff --split TIME A...", options,
 };
-
-/* The shortest slice of the heat map unless the user chooses one; the page shows longer ones at first. */
-enum { SLICE_MS = 20, SLICES_MOST = 400 };
-
-struct settings {
-	bool svg, diff, negate, heatmap, source;
-	const char *source_dirs[SOURCE_DIRS_MOST];
-	size_t n_source_dirs;
-	struct buf sources;
-	uint64_t slice_ms;
-	uint64_t heat_ms; /* length of the moments */
-	const char *lanes; /* chosen by the user; NULL: none is */
-	bool over_time; /* draws directories: with the heat map in any case, and coarser moments */
-	struct picture pic;
-	struct changes_setup setup;
-	struct search search;
-	struct origins origins;
-	struct captions captions;
-	char *texts[FLAME_INVERTED - FLAME_LOOKS]; /* owned; lent to the picture */
-	struct side sides[PROFILE_SIDES];          /* operands of --diff, if there are two or more */
-	size_t after;                              /* operands after "--" */
-};
-
-static char *clean_text(const char *text)
-{
-	char *copy = picture_clean(text);
-
-	if (!copy)
-		cli_no_memory();
-	return copy;
-}
 
 static const char *option_name(int c)
 {
@@ -134,101 +64,7 @@ static const char *option_name(int c)
 	return o->name;
 }
 
-/* Returns a number of pixels, which may have a fraction. An invalid number is a usage error. */
-static double parse_pixels(int c, const char *text, double least, double most)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= least && v <= most) || strspn(text, "0123456789.") != strlen(text))
-		cli_usage("invalid --%s \"%s\" (expected a number from %g to %g)", option_name(c), text, least, most);
-	return v;
-}
-
-/*
- * Returns a CSS colour: the argument, if it is of hexadecimal digits, or one of flamegraph.pl's backgrounds.
- */
-static const char *parse_background(const char *text)
-{
-	static const char *const known[][2] = {
-		{ "yellow", "#f8f8e4" }, { "blue", "#eaeefa" }, { "green", "#eaf7ea" }, { "grey", "#f4f4f4" },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(text, known[i][0]) == 0)
-			return known[i][1];
-	}
-	if (text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != strlen(text + 1) ||
-	    (strlen(text) != 4 && strlen(text) != 7))
-		cli_usage("invalid --bgcolors \"%s\" (expected yellow, blue, green, grey or a colour like #f8f8f8)", text);
-	return text;
-}
-
-static void take_look(struct settings *s, int c, const char *text)
-{
-	struct look *look = &s->pic.look;
-
-	switch (c) {
-	case FLAME_TITLE:
-		s->pic.title = text;
-		break;
-	case FLAME_SUBTITLE:
-		s->pic.subtitle = text;
-		break;
-	case FLAME_NOTES:
-		picture_fact(&s->pic, "Notes", text);
-		break;
-	case FLAME_WIDTH:
-		look->width = parse_pixels(c, text, 100, 100000);
-		look->fixed = true;
-		break;
-	case FLAME_HEIGHT:
-		look->row = parse_pixels(c, text, 4, 200);
-		break;
-	case FLAME_MINWIDTH:
-		look->minwidth = parse_pixels(c, text, 0, 10000);
-		break;
-	case FLAME_FONTTYPE:
-		look->fonttype = text;
-		break;
-	case FLAME_FONTSIZE:
-		look->fontsize = parse_pixels(c, text, 4, 200);
-		break;
-	case FLAME_COUNTNAME:
-		look->countname = text;
-		break;
-	case FLAME_NAMETYPE:
-		look->nametype = text;
-		break;
-	case FLAME_COLORS:
-		if (!colours_known(text))
-			cli_usage("invalid --colors \"%s\" (expected one of %s)", text, COLOURS);
-		look->colors = text;
-		break;
-	case FLAME_BGCOLORS:
-		look->background = parse_background(text);
-		break;
-	default: /* only the page uses it */
-		break;
-	}
-}
-
-/*
- * Stores the option for the picture, and for the page under its name. Title, subtitle and notes have their
- * own places in the data.
- */
-static void take_picture(struct settings *s, int c, const char *argument)
-{
-	char **text = &s->texts[c - FLAME_LOOKS];
-
-	free(*text);
-	*text = clean_text(argument);
-	take_look(s, c, *text);
-	if (c != FLAME_TITLE && c != FLAME_SUBTITLE && c != FLAME_NOTES)
-		picture_option(&s->pic, option_name(c), *text);
-}
-
-static void take_lanes(struct settings *s, const char *text)
+static void take_lanes(struct flame_settings *s, const char *text)
 {
 	static const char *const modes[] = { "thread", "process", "container", "cpu", "none" };
 
@@ -243,7 +79,7 @@ static void take_lanes(struct settings *s, const char *text)
 }
 
 /* Notes a filter for the subtitle, as it was given. */
-static void note_filter(struct settings *s, int c)
+static void note_filter(struct flame_settings *s, int c)
 {
 	char name[40];
 
@@ -254,10 +90,10 @@ static void note_filter(struct settings *s, int c)
 	captions_note(&s->captions, name, optarg);
 }
 
-static void take_option(struct filters *f, struct settings *s, int c)
+static void take_option(struct filters *f, struct flame_settings *s, int c)
 {
 	if (c >= FLAME_LOOKS && c < FLAME_INVERTED) {
-		take_picture(s, c, optarg);
+		flame_take_look(s, c, option_name(c), optarg);
 		return;
 	}
 	switch (c) {
@@ -306,7 +142,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 }
 
 /* Checks --search. A picture is searched here; a page searches in JavaScript, whose expressions differ. */
-static void check_search(struct settings *s)
+static void check_search(struct flame_settings *s)
 {
 	const char *text = picture_get(&s->pic, "search"), *why = NULL;
 
@@ -317,7 +153,7 @@ static void check_search(struct settings *s)
 }
 
 /* Assigns the operands of --diff to its sides. A single one can be text with the counts of both. */
-static void take_sides(struct settings *s, const struct filters *f, char **names, size_t n)
+static void take_sides(struct flame_settings *s, const struct filters *f, char **names, size_t n)
 {
 	const char *window = sides_window_option(s->sides);
 
@@ -344,7 +180,7 @@ static void warn_no_stacks(const struct view *v)
 	buf_release(&keys);
 }
 
-static void check_flame(struct settings *s, struct filters *f, char **names, int operands)
+static void check_flame(struct flame_settings *s, struct filters *f, char **names, int operands)
 {
 	filters_check(f);
 	check_search(s);
@@ -375,7 +211,7 @@ static void check_flame(struct settings *s, struct filters *f, char **names, int
 }
 
 /* Reads both sides of --diff and names them. */
-static enum status load_sides(struct filters *f, struct settings *s, struct profile *p, struct loaded *loaded)
+static enum status load_sides(struct filters *f, struct flame_settings *s, struct profile *p, struct loaded *loaded)
 {
 	enum status status;
 
@@ -398,7 +234,7 @@ static enum status load_sides(struct filters *f, struct settings *s, struct prof
 }
 
 /* Reads operands that are no sides: one profile, or text with the counts of both sides. */
-static enum status load_profile(struct filters *f, struct settings *s, char **operands, struct profile *p,
+static enum status load_profile(struct filters *f, struct flame_settings *s, char **operands, struct profile *p,
 				struct loaded *loaded)
 {
 	unsigned int side = s->negate;
@@ -422,7 +258,7 @@ static enum status load_profile(struct filters *f, struct settings *s, char **op
 }
 
 /* Puts the sources of the functions into the picture. Folded text has none. */
-static void add_sources(struct settings *s, const struct filters *f, struct line_input *in)
+static void add_sources(struct flame_settings *s, const struct filters *f, struct line_input *in)
 {
 	struct source_rules rules;
 	struct line_sums sums;
@@ -439,123 +275,14 @@ static void add_sources(struct settings *s, const struct filters *f, struct line
 }
 
 /* Returns whether there is something to draw. One side of two may be empty. */
-static bool is_drawable(const struct settings *s, const struct loaded *sides)
+static bool is_drawable(const struct flame_settings *s, const struct loaded *sides)
 {
 	if (s->sides[0].n)
 		return sides_comparable(s->sides);
 	return sides[0].good;
 }
 
-static void add_ledgers(struct settings *s, const struct filters *f, const struct loaded *sides)
-{
-	struct picture *pic = &s->pic;
-	bool same = pic->sides == 1 || (!sides[0].streams && !sides[1].streams);
-	struct buf lost = { 0 };
-
-	if (f->view.blame == BLAME_CHAINS)
-		picture_fact(pic, "Causes",
-			     "\"<- web\" inside a wait is the thread that ended it, with its stacks "
-			     "meanwhile; [timer], [disk] and the like ended waits without a thread");
-	filters_events(f, &lost);
-	if (lost.n)
-		picture_fact(pic, "Event", buf_cstr(&lost));
-	buf_clear(&lost);
-	for (unsigned int side = 0; side < (same ? 1 : PROFILE_SIDES); side++) {
-		const struct loaded *l = &sides[side];
-
-		losses_print(&lost, &l->totals);
-		picture_ledger_add(pic, &(struct picture_ledger){ .side = same ? NULL : side ? "After" : "Before", .totals = &l->totals,
-						  .sums = &l->sums, .lost = buf_cstr(&lost), .captures = l->streams,
-						  .texts = l->texts });
-		buf_clear(&lost);
-	}
-	buf_release(&lost);
-}
-
-/* Sets the weight of a sample, for the tests of text with the counts of both sides; its time is not known. */
-static void set_up_tests(struct settings *s, const struct view *v)
-{
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		s->setup.unit[side] = v->weight == WEIGHT_SAMPLES ? 1 : INFINITY;
-		s->setup.runs[side] = 1;
-	}
-}
-
-static void print_picture(struct settings *s)
-{
-	struct buf out = { 0 };
-	bool whole = s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic);
-
-	if (s->pic.failed || out.failed || (s->svg && !whole))
-		cli_no_memory();
-	if (!whole)
-		cli_die(STATUS_SYSTEM, "cannot draw the page: a part of it is missing from this program (built incorrectly)");
-	fwrite(out.p, 1, out.n, stdout);
-	buf_release(&out);
-	cli_stdout_done();
-}
-
-static void draw_picture(struct settings *s, const struct profile *p, const struct filters *f,
-			 const struct loaded *sides)
-{
-	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
-	struct picture *pic = &s->pic;
-	struct verdicts verdicts = { 0 };
-	struct heatmap_data moments = { 0 };
-	struct flame_tree tree;
-
-	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg) ||
-	    ((s->svg || pic->sides > 1) && !flame_tree_sum(&tree)))
-		cli_no_memory();
-	pic->tree = &tree;
-	if (pic->sides > 1) {
-		if (!verdicts_init(&verdicts, &tree, &s->setup))
-			cli_no_memory();
-		pic->verdicts = &verdicts;
-	}
-	if (s->heatmap) {
-		if (!heatmap_data_init(&moments, &tree, &s->origins, f->view.moment_ns, !s->slice_ms))
-			cli_no_memory();
-		if (moments.slices > HEATMAP_SLICES)
-			cli_die(STATUS_USAGE, "cannot draw the heat map: it would have %" PRIu64 " slices of %" PRIu64
-				" ms, more than %d; choose a shorter time with --from and --to, or a longer --slice",
-				moments.slices, moments.slice_ns / 1000000, HEATMAP_SLICES);
-		pic->moments = &moments;
-	}
-	if (s->search.compiled && !search_apply(&s->search, pic))
-		cli_no_memory();
-	print_picture(s);
-	verdicts_release(&verdicts);
-	heatmap_data_release(&moments);
-	flame_tree_release(&tree);
-}
-
-/* Completes the settings that depend on the data read. */
-static void finish_settings(struct settings *s, struct filters *f, struct profile *p,
-			    const struct loaded *sides)
-{
-	bool reverse = f->shape.reverse;
-
-	if (!s->sides[0].n)
-		set_up_tests(s, &f->view);
-	filters_settle(f, p, s->pic.sides, 0);
-	captions_find(&s->captions, p, &f->view);
-	if (s->sides[0].n)
-		sides_join(s->sides, f, p);
-	f->shape.reverse = reverse && s->svg;
-	if (sides[0].texts && sides[0].streams)
-		keys_forget_modules(f);
-	filters_shape(f, p);
-	if (reverse)
-		picture_option(&s->pic, "reverse", "1");
-	if (s->pic.inverted)
-		picture_option(&s->pic, "inverted", "1");
-	captions_put(&s->captions, &s->pic, sides, p, &f->view);
-	s->pic.unit = f->view.weight == WEIGHT_SAMPLES && s->pic.look.countname ? s->pic.look.countname : view_unit(&f->view);
-	add_ledgers(s, f, sides);
-}
-
-static void release_settings(struct settings *s)
+static void release_settings(struct flame_settings *s)
 {
 	for (size_t i = 0; i < sizeof(s->texts) / sizeof(s->texts[0]); i++)
 		free(s->texts[i]);
@@ -567,47 +294,9 @@ static void release_settings(struct settings *s)
 	picture_release(&s->pic);
 }
 
-/*
- * A page of a directory shows lanes over all its time: at most SLICES_MOST slices of the clock, and the
- * weight of whole containers or processes, because an hour of many CPUs has millions of moments of threads.
- */
-static void begin_over_time(struct settings *s)
-{
-	static const uint64_t lengths_ms[] = { 20,   100,   200,   1000,  2000,	  5000,
-					       10000, 30000, 60000, 300000, 600000 };
-	enum { LENGTHS = sizeof(lengths_ms) / sizeof(lengths_ms[0]) };
-	bool processes = s->lanes && strcmp(s->lanes, "process") == 0;
-	size_t i = 0;
-
-	if (s->lanes && !processes && strcmp(s->lanes, "container") != 0)
-		return;
-	while (i + 1 < LENGTHS && directory_span() / (lengths_ms[i] * 1000000) > SLICES_MOST)
-		i++;
-	s->heat_ms = s->slice_ms ? s->slice_ms : lengths_ms[i];
-	s->origins.aligned = true;
-	s->origins.grain = processes ? ORIGIN_PROCESS : ORIGIN_CONTAINER;
-	if (!s->lanes)
-		picture_option(&s->pic, "lanes", "container");
-}
-
-/* Sets what the view needs for moments, and for the threads and CPUs of the lanes below the heat map. */
-static void begin_moments(struct settings *s, struct view *v)
-{
-	origins_init(&s->origins);
-	s->origins.threads = true;
-	s->heat_ms = s->slice_ms ? s->slice_ms : SLICE_MS;
-	if (s->over_time)
-		begin_over_time(s);
-	if (s->heatmap)
-		v->origins = &s->origins;
-	if (s->slice_ms)
-		picture_option(&s->pic, "slice", "1"); /* the page begins with cells of one slice */
-	v->moment_ns = (s->heatmap ? s->heat_ms : s->diff ? CHANGES_SLICE_MS : 0) * 1000000;
-}
-
 int main(int argc, char **argv)
 {
-	struct settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
+	struct flame_settings s = { .pic.look = LOOK_DEFAULT, .after = sides_dashes(argc, argv) };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true, .names = true, .hints = true, .has_latency = true };
 	struct symbol_files files = { 0 };
@@ -634,7 +323,7 @@ int main(int argc, char **argv)
 		cli_refuse_terminal("a page is for a browser");
 	filters_keep_apart(&f);
 	operands = directory_operands(s.sides[0].n ? no_operands : argv + optind, &f.view);
-	begin_moments(&s, &f.view);
+	flame_begin_moments(&s, &f.view);
 	if (!profile_init(&p))
 		cli_no_memory();
 	if (s.source) {
@@ -649,7 +338,7 @@ int main(int argc, char **argv)
 		add_sources(&s, &f, &lines);
 	if (!isatty(STDOUT_FILENO))
 		progress_begin("drawing", -1);
-	finish_settings(&s, &f, &p, sides);
+	flame_finish_settings(&s, &f, &p, sides);
 	if (!is_drawable(&s, sides)) {
 		status = STATUS_DAMAGED;
 	} else {
@@ -657,7 +346,7 @@ int main(int argc, char **argv)
 			filters_warn_none(&f, "the picture is empty");
 		else if (s.sides[0].n)
 			sides_report_empty(s.sides, &f, &p, false);
-		draw_picture(&s, &p, &f, sides);
+		flame_draw(&s, &p, &f, sides);
 	}
 	profile_release(&p);
 	filters_release(&f);
