@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/full_write.h"
 #include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/elf/bounds.h"
@@ -286,17 +287,11 @@ enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
 {
 	int fd = memfd_create("cprof", MFD_CLOEXEC);
 	enum elf_opened result;
-	size_t at = 0;
 
 	*f = NULL;
-	while (fd >= 0 && at < bytes.n) {
-		ssize_t n = write(fd, bytes.p + at, bytes.n - at);
-
-		if (n <= 0) {
-			close(fd);
-			fd = -1;
-		}
-		at += n > 0 ? (size_t)n : 0;
+	if (fd >= 0 && !full_write(fd, bytes.p, bytes.n)) {
+		close(fd);
+		fd = -1;
 	}
 	if (fd < 0)
 		return ELF_NO_MEMORY;

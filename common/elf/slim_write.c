@@ -1,9 +1,10 @@
 #include "common/elf/slim_internal.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "common/base/full_write.h"
 
 enum { ALIGN_MAX = 64, WRITE_BLOCK = 1 << 16 };
 
@@ -98,18 +99,8 @@ struct out {
 
 static void out_flush(struct out *o)
 {
-	size_t done = 0;
-
-	while (o->result == SLIM_DONE && done < o->buf.n) {
-		ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			o->result = SLIM_FAILED;
-		else
-			done += (size_t)n;
-	}
+	if (o->result == SLIM_DONE && !full_write(o->fd, o->buf.p, o->buf.n))
+		o->result = SLIM_FAILED;
 	if (o->buf.failed && o->result == SLIM_DONE)
 		o->result = SLIM_NO_MEMORY;
 	buf_clear(&o->buf);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/array.h"
+#include "common/base/full_write.h"
 #include "common/base/intern.h"
 
 /*
@@ -86,20 +87,6 @@ static int temporary_file(void)
 	return fd;
 }
 
-static bool write_all(int fd, const struct buf *b)
-{
-	size_t at = 0;
-
-	while (at < b->n) {
-		ssize_t put = write(fd, b->p + at, b->n - at);
-
-		if (put < 0 && errno != EINTR)
-			return false;
-		at += put > 0 ? (size_t)put : 0;
-	}
-	return true;
-}
-
 /* Adds an entry to out, and writes out when it is long. */
 static bool write_entry(struct stack_sums_run *run, struct buf *out, struct slice stack, uint64_t count)
 {
@@ -116,7 +103,7 @@ static bool write_entry(struct stack_sums_run *run, struct buf *out, struct slic
 	}
 	if (out->n < BUFFER)
 		return true;
-	if (!write_all(run->fd, out))
+	if (!full_write(run->fd, out->p, out->n))
 		return false;
 	buf_clear(out);
 	return true;
@@ -187,7 +174,7 @@ static bool write_run(struct stack_sums *l, unsigned int level, struct merge *fr
 	good = good && run->fd >= 0;
 	while (good && (got = merge_next(from, &stack, &count)) > 0)
 		good = write_entry(run, &out, stack, count);
-	good = good && got == 0 && write_all(run->fd, &out) && lseek(run->fd, 0, SEEK_SET) == 0;
+	good = good && got == 0 && full_write(run->fd, out.p, out.n) && lseek(run->fd, 0, SEEK_SET) == 0;
 	buf_release(&out);
 	if (!good) {
 		l->no_file = run && errno != ENOMEM;

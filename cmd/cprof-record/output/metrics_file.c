@@ -7,24 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/full_write.h"
+
 static const char *name_in_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-static bool write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0)
-			return false;
-		p += done;
-		n -= (size_t)done;
-	}
-	return true;
 }
 
 /*
@@ -40,7 +29,7 @@ static bool replace_file(int dir, const char *name, const uint8_t *text, size_t 
 	buf_printf(&part, "%s.part", name);
 	unlinkat(dir, buf_cstr(&part), 0);
 	fd = openat(dir, buf_cstr(&part), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	good = fd >= 0 && write_all(fd, text, n);
+	good = fd >= 0 && full_write(fd, text, n);
 	error = errno;
 	if (fd >= 0 && close(fd) != 0 && good) {
 		good = false;
@@ -198,7 +187,7 @@ static void ask_process(struct metrics_file *m, const struct buf *text, bool las
 	static const uint8_t question;
 	int fd = memfd_create("cprof-metrics", MFD_CLOEXEC);
 
-	if (fd < 0 || !write_all(fd, text->p, text->n))
+	if (fd < 0 || !full_write(fd, text->p, text->n))
 		m->error = errno;
 	else if (!output_process_ask(&m->process, &question, sizeof(question), fd))
 		m->error = errno;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/array.h"
+#include "common/base/full_write.h"
 #include "common/base/idmap.h"
 #include "common/stream/record.h"
 
@@ -285,7 +286,7 @@ static int write_codes(const struct jit_codes *c)
 			unwind_codes_add(&out, c->pieces[i].address, c->pieces[i].size,
 					 eh_frame_of(c, &c->pieces[i]));
 	fd = out.failed ? -1 : memfd_create("cprof-codes", MFD_CLOEXEC);
-	if (fd >= 0 && write(fd, out.p, out.n) != (ssize_t)out.n) {
+	if (fd >= 0 && !full_write(fd, out.p, out.n)) {
 		close(fd);
 		fd = -1;
 	}

@@ -8,6 +8,7 @@
 
 #include "cmd/cprof-record/host/vdso.h"
 #include "common/base/array.h"
+#include "common/base/full_write.h"
 
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */
@@ -236,7 +237,7 @@ static int open_vdso(void)
 	struct buf image = { 0 }, id = { 0 };
 	int fd = vdso_image(&image, &id) ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 
-	if (fd >= 0 && write(fd, image.p, image.n) != (ssize_t)image.n) {
+	if (fd >= 0 && !full_write(fd, image.p, image.n)) {
 		close(fd);
 		fd = -1;
 	}

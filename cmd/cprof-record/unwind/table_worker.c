@@ -21,6 +21,7 @@
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/host/priority.h"
 #include "common/base/array.h"
+#include "common/base/full_write.h"
 #include "common/base/le.h"
 #include "common/lang/runtime.h"
 
@@ -93,23 +94,6 @@ static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 
 /* The worker: one file, one table. */
 
-static bool write_all(int fd, const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-
-	while (n > 0) {
-		ssize_t put = write(fd, p, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		p += put;
-		n -= (size_t)put;
-	}
-	return true;
-}
-
 /* Counts the bytes that are on the disk: holes cost their maker nothing. */
 static uint64_t cpu_limit_ms(const struct table_worker_setup *s, int file)
 {
@@ -163,7 +147,7 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	le32_store(head, MAGIC);
 	le32_store(head + 4, result);
 	le64_store(head + 8, out.n);
-	_exit(write_all(SANDBOX_FIRST, head, sizeof(head)) && write_all(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
+	_exit(full_write(SANDBOX_FIRST, head, sizeof(head)) && full_write(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
 }
 
 /* The fork server: forks and waits. */

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/full_write.h"
+
 #ifndef SYS_close_range
 #define SYS_close_range 436 /* Linux 5.9, on all architectures */
 #endif
@@ -33,18 +35,10 @@ static void close_others(void)
 		close(fd);
 }
 
-static void write_all(const uint8_t *p, size_t n)
+static void write_or_exit(const uint8_t *p, size_t n)
 {
-	while (n) {
-		ssize_t one = write(STDOUT_FILENO, p, n);
-
-		if (one < 0 && errno == EINTR)
-			continue;
-		if (one < 0)
-			_exit(EXIT_ERRNO + errno);
-		p += one;
-		n -= (size_t)one;
-	}
+	if (!full_write(STDOUT_FILENO, p, n))
+		_exit(EXIT_ERRNO + errno);
 }
 
 static int state_status(enum unpack_state state)
@@ -78,9 +72,9 @@ static int unpack_input(enum packing packing)
 		else if (got < 0 && errno != EINTR)
 			return EXIT_ERRNO + errno;
 		while (n == sizeof(to) && unpack_step(u, &in, to, sizeof(to), &n))
-			write_all(to, n);
+			write_or_exit(to, n);
 		if (unpack_state(u) != UNPACK_GOOD) {
-			write_all(to, n);
+			write_or_exit(to, n);
 			return state_status(unpack_state(u));
 		}
 	}
