@@ -1,10 +1,8 @@
 /*
- * Checks common/base and common/stream: numbers, tables against simple models, random records through writer
- * and reader, odd streams made of good blocks, a pipe whose writer pauses, disks that fill up.
+ * Checks the formats of common/stream: random records through writer, reader and text, refused and malformed
+ * records, runs that are passed on, odd streams made of good blocks.
  */
 #include "common/base/hash.h"
-#include "common/base/idmap.h"
-#include "common/base/intern.h"
 #include "common/base/le.h"
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
@@ -12,164 +10,12 @@
 #include "common/stream/record_coding.h"
 #include "common/stream/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/lib/check.h"
-
-static void numbers(void)
-{
-	static const uint8_t too_long[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00 };
-	static const uint8_t too_big[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02 };
-	uint64_t edges[3 * 64 + 2], v = 7;
-	struct buf b = { 0 };
-	bool varints = true, zigzags = true, cut = true;
-	struct cursor c;
-	struct slice s;
-	size_t n = 0;
-
-	for (unsigned int bit = 0; bit < 64; bit++) {
-		edges[n++] = (UINT64_C(1) << bit) - 1;
-		edges[n++] = UINT64_C(1) << bit;
-		edges[n++] = (UINT64_C(1) << bit) + 1;
-	}
-	edges[n++] = UINT64_MAX;
-	edges[n++] = UINT64_MAX - 1;
-	for (size_t i = 0; i < n; i++) {
-		buf_clear(&b);
-		buf_varint(&b, edges[i]);
-		for (size_t k = 0; k < b.n; k++) {
-			c = cursor_over(b.p, k);
-			cut &= !cursor_varint(&c, &v) && c.p == b.p;
-		}
-		c = cursor_over(b.p, b.n);
-		varints &= cursor_varint(&c, &v) && v == edges[i] && cursor_left(&c) == 0 && b.n <= VARINT_MAX;
-		zigzags &= unzigzag(zigzag((int64_t)edges[i])) == (int64_t)edges[i];
-	}
-	check(varints, "varints at every power of two");
-	check(cut, "a varint that is cut short is none, and the cursor stays");
-	check(zigzags && zigzag(-1) == 1 && zigzag(1) == 2 && zigzag(INT64_MIN) == UINT64_MAX, "zigzag");
-	c = cursor_over(too_long, sizeof(too_long));
-	check(!cursor_varint(&c, &v) && c.p == too_long, "eleven bytes are no varint");
-	c = cursor_over(too_big, sizeof(too_big));
-	check(!cursor_varint(&c, &v), "65 bits are no varint");
-	buf_clear(&b);
-	buf_varint(&b, UINT64_MAX);
-	c = cursor_over(b.p, b.n);
-	check(!cursor_slice(&c, &s) && c.p == b.p, "a slice of 2^64 - 1 bytes is not there");
-	buf_release(&b);
-}
-
-/* Uses strings of few letters and of all lengths, so that many are the same and many differ late. */
-static void interning(void)
-{
-	enum { STRINGS = 20000, MOST = 40 };
-	static uint8_t text[STRINGS][MOST];
-	static size_t length[STRINGS];
-	struct intern t;
-	uint32_t id, again, n = 0;
-	bool good = true;
-
-	intern_init(&t);
-	good &= !intern_find(&t, slice_of(""), &id);
-	for (size_t i = 0; i < STRINGS && good; i++) {
-		bool known;
-		struct slice s = { text[n], random_below(MOST) };
-
-		for (size_t k = 0; k < s.n; k++)
-			text[n][k] = random_below(40) ? 'a' : (uint8_t)random_below(3);
-		length[n] = s.n;
-		known = intern_find(&t, s, &again);
-		good &= intern_add(&t, s, &id) && (known ? id == again : id == n);
-		good &= slice_equal(intern_get(&t, id), s) && intern_get(&t, id).p[s.n] == '\0';
-		n += !known;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		good &= slice_equal(intern_get(&t, i), (struct slice){ text[i], length[i] }) &&
-			intern_find(&t, (struct slice){ text[i], length[i] }, &id) && id == i;
-	check(good && t.n == n && n > 1000, "interned strings have one dense id each, and keep their bytes");
-	intern_release(&t);
-}
-
-static void mapping_ids(void)
-{
-	enum { KEYS = 300, STEPS = 200000 };
-	static uint64_t keys[KEYS];
-	static int64_t model[KEYS];
-	struct idmap m;
-	size_t live = 0;
-	uint32_t v;
-	bool good = true;
-
-	idmap_init(&m);
-	idmap_remove(&m, 1);
-	for (size_t i = 0; i < KEYS; i++) {
-		keys[i] = i < 100 ? i : random_u64();
-		model[i] = -1;
-	}
-	for (size_t i = 0; i < STEPS && good; i++) {
-		size_t k = random_below(KEYS);
-
-		/* Alternates phases of growing and of shrinking, so that probes run over holes. */
-		if (random_below(100) < (i / 5000 % 2 ? 65 : 35)) {
-			live += model[k] < 0;
-			model[k] = (int64_t)random_below(UINT32_MAX);
-			good &= idmap_set(&m, keys[k], (uint32_t)model[k]);
-		} else {
-			live -= model[k] >= 0;
-			model[k] = -1;
-			idmap_remove(&m, keys[k]);
-		}
-		if (random_below(30000) == 0) {
-			idmap_clear(&m);
-			memset(model, -1, sizeof(model));
-			live = 0;
-		}
-		k = random_below(KEYS);
-		good &= idmap_find(&m, keys[k], &v) == (model[k] >= 0) && (model[k] < 0 || v == (uint32_t)model[k]);
-		good &= m.n == live;
-	}
-	for (size_t k = 0; k < KEYS; k++)
-		good &= idmap_find(&m, keys[k], &v) == (model[k] >= 0) && (model[k] < 0 || v == (uint32_t)model[k]);
-	check(good, "a map of ids, with removal, against an array");
-	idmap_release(&m);
-}
-
-/* A file in memory. */
-static int new_file(void)
-{
-	int fd = memfd_create("cprof-test", MFD_CLOEXEC);
-
-	if (fd < 0)
-		abort();
-	return fd;
-}
-
-static struct buf file_bytes(int fd)
-{
-	struct buf b = { 0 };
-	off_t n = lseek(fd, 0, SEEK_END);
-
-	if (n < 0 || !buf_reserve(&b, (size_t)n + 1) || pread(fd, b.p, (size_t)n, 0) != n)
-		abort();
-	b.n = (size_t)n;
-	return b;
-}
-
-static int file_of(const void *p, size_t n)
-{
-	int fd = new_file();
-
-	if (write(fd, p, n) != (ssize_t)n || lseek(fd, 0, SEEK_SET) != 0)
-		abort();
-	return fd;
-}
+#include "tests/lib/memory-file.h"
 
 static uint64_t random_number(void)
 {
@@ -647,151 +493,8 @@ static void stream_in_a_stream(void)
 	close(outer);
 }
 
-/* The writer of a pipe pauses after each block, and in the middle of each head and payload. */
-static void live_pipe(void)
-{
-	int fd = new_file(), ends[2];
-	struct writer *w = writer_new(fd);
-	struct buf b;
-	struct reader *r;
-	struct record rec;
-	size_t at = 0, delivered = 0;
-	bool good = true, early = false;
-
-	writer_put(w, &(struct record){ .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } });
-	for (uint64_t i = 0; i < 4; i++) {
-		writer_put(w, &(struct record){ .type = RECORD_EXIT, .exit = { i, i } });
-		writer_flush(w);
-	}
-	writer_finish(w);
-	b = file_bytes(fd);
-	if (pipe(ends) != 0)
-		abort();
-	r = reader_new(ends[0], "pipe");
-	alarm(20); /* a reader that waits for bytes it does not need would wait forever */
-	while (at < b.n) {
-		size_t size = BLOCK_HEAD + le32_load(b.p + at + 8), begin = delivered;
-
-		/*
-		 * Without its last byte it is no block yet, and the reader knows that it would have to wait.
-		 */
-		good &= write(ends[1], b.p + at, size - 1) == (ssize_t)size - 1;
-		early |= reader_ready(r);
-		good &= write(ends[1], b.p + at + size - 1, 1) == 1;
-		do {
-			good &= reader_next(r, &rec) == 1;
-			delivered++;
-		} while (good && rec.type != RECORD_FLUSH);
-		good &= delivered > begin;
-		at += size;
-	}
-	check(good && delivered == 1 + 1 + 4 + 4 && !early, "each block of a live pipe is delivered as soon as it is whole");
-	/* Two blocks at once: after the first, the second is there. */
-	good = write(ends[1], b.p, b.n) == (ssize_t)b.n;
-	do
-		good &= reader_next(r, &rec) == 1;
-	while (good && rec.type != RECORD_FLUSH);
-	check(good && reader_ready(r), "and what is there already is known to be");
-	close(ends[1]);
-	while (reader_next(r, &rec) > 0)
-		;
-	check(reader_ready(r) && strstr(reader_damage(r), "the segment before this one was cut short"), "up to the end");
-	alarm(0);
-	reader_free(r);
-	writer_free(w);
-	buf_release(&b);
-	close(ends[0]);
-	close(fd);
-}
-
-static void non_blocking(void)
-{
-	int ends[2];
-	struct writer *w;
-	struct reader *r;
-	struct record rec;
-	bool good = true;
-	pid_t child;
-	uint64_t n = 0;
-
-	if (pipe2(ends, O_NONBLOCK) != 0)
-		abort();
-	fflush(stdout);
-	child = fork();
-	if (child == 0) {
-		close(ends[0]);
-		w = writer_new(ends[1]);
-		writer_put(w, &(struct record){ .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } });
-		for (uint64_t i = 0; i < 300000; i++)
-			writer_put(w, &(struct record){ .type = RECORD_EXIT, .exit = { i * 1000, i } });
-		_exit(!writer_finish(w));
-	}
-	close(ends[1]);
-	r = reader_new(ends[0], "pipe");
-	while (reader_next(r, &rec) > 0)
-		n += rec.type == RECORD_EXIT;
-	good &= !reader_error(r) && n == 300000;
-	check(good, "a pipe that someone made non-blocking works like any other");
-	reader_free(r);
-	close(ends[0]);
-}
-
-/* Fills the disk after n bytes: the writer reports it for every n. */
-static void full_disk(void)
-{
-	struct rlimit before, limit;
-	bool good = true;
-	size_t whole = 0;
-
-	signal(SIGXFSZ, SIG_IGN);
-	getrlimit(RLIMIT_FSIZE, &before);
-	for (size_t most = 0; most == 0 || most <= whole; most++) {
-		char name[] = "/tmp/cprof-test.XXXXXX";
-		int fd = mkstemp(name);
-		struct writer *w = writer_new(fd);
-		bool done;
-
-		unlink(name);
-		limit = (struct rlimit){ most ? most - 1 : RLIM_INFINITY, before.rlim_max };
-		setrlimit(RLIMIT_FSIZE, &limit);
-		writer_put(w, &(struct record){ .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } });
-		writer_put(w, &(struct record){ .type = RECORD_EXIT, .exit = { 1, 1 } });
-		writer_flush(w);
-		writer_put(w, &(struct record){ .type = RECORD_END });
-		done = writer_finish(w);
-		if (most == 0) {
-			whole = writer_bytes(w);
-			good &= done && whole > 0;
-		} else {
-			good &= !done && writer_error(w) && strcmp(writer_error(w), "cannot write: File too large") == 0 &&
-				!writer_refused(w) && writer_bytes(w) == most - 1 &&
-				!writer_put(w, &(struct record){ .type = RECORD_END });
-		}
-		writer_free(w);
-		close(fd);
-	}
-	setrlimit(RLIMIT_FSIZE, &before);
-	check(good, "a disk that is full after any number of bytes is told as such");
-}
-
-static void bad_descriptors(void)
-{
-	struct record rec;
-	int fd = open("/", O_RDONLY | O_DIRECTORY);
-	struct reader *r = reader_new(fd, "folder");
-
-	check(reader_next(r, &rec) == -1 && reader_next(r, &rec) == -1 && !reader_refused(r) && !reader_damage(r) &&
-	      strcmp(reader_error(r), "folder: cannot read at byte 0: Is a directory") == 0,
-	      "a folder is no stream, and that is the system's word");
-	reader_free(r);
-	close(fd);
-}
-
 int main(void)
 {
-	numbers();
-	interning();
-	mapping_ids();
 	random_round_trip();
 	random_text();
 	bad_text();
@@ -801,9 +504,5 @@ int main(void)
 	batches();
 	odd_blocks();
 	stream_in_a_stream();
-	live_pipe();
-	non_blocking();
-	full_disk();
-	bad_descriptors();
 	return checks_done();
 }

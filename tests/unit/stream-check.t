@@ -1,4 +1,4 @@
 #!/bin/sh
-# Numbers, tables, blocks, records: the base and stream rooms from inside
+# Blocks, records, runs: the stream room from inside
 . "$(dirname "$0")/../lib/lib.sh"
 "$BUILD/tests/stream-check"

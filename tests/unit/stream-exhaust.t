@@ -20,17 +20,18 @@ exhaust() {
 }
 
 san=$top/build/san
+checks="base-check stream-check stream-descriptors capture-check capture-maps"
 case $BUILD in
 *san) ;;
 *)
 	if (cd "$top" && env -u MAKEFLAGS -u MAKELEVEL make -s SAN=1 offline build/san/tests/stream-exhaust \
-		build/san/tests/stream-check build/san/tests/capture-check build/san/tests/capture-maps) >"$tmp/make" 2>&1; then
+		$(printf 'build/san/tests/%s ' $checks)) >"$tmp/make" 2>&1; then
 		pass "a build with sanitizers"
 	else
 		fail "a build with sanitizers"
 		diag "$(tail -20 "$tmp/make")"
 	fi
-	for t in stream-check capture-check capture-maps; do
+	for t in $checks; do
 		ok "$t with sanitizers" "$san/tests/$t"
 	done
 	exhaust "every cut and every bit, with sanitizers" "$san/tests/stream-exhaust"
