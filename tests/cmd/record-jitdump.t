@@ -2,7 +2,7 @@
 # Jitdump files: read while they grow; invalid ones refused; and live, with names as of the time
 # of each sample.
 . "$(dirname "$0")/../lib/lib.sh"
-side=$BUILD/tests/record-side
+jit=$BUILD/tests/record-jit
 
 sleep 300 &
 pid=$!
@@ -30,7 +30,7 @@ put() { python3 "$tmp/dump.py" $pid "$1" >"$f"; }
 dumps() {
 	sed "s|^\(! *\)PUT \(.*\)|\1python3 $tmp/dump.py PID '\2' >FILE|; s|^\(! *\)ADD \(.*\)|\1python3 $tmp/dump.py PID '\2' >>FILE|
 		s|PID|$pid|g; s|FILE|$f|g" >"$tmp/commands"
-	is "$1" "$(timeout 60 "$side" dumps <"$tmp/commands" 2>&1)" "$2"
+	is "$1" "$(timeout 60 "$jit" dumps <"$tmp/commands" 2>&1)" "$2"
 }
 
 put 'head()'

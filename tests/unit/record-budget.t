@@ -1,9 +1,9 @@
 #!/bin/sh
 # The budget for what JIT compilers write: some users who take all they may leave a share to every other one.
 . "$(dirname "$0")/../lib/lib.sh"
-side=$BUILD/tests/record-side
+jit=$BUILD/tests/record-jit
 
-taken() { printf '%s\n' "$@" | "$side" budget | tr '\n' ' '; }
+taken() { printf '%s\n' "$@" | "$jit" budget | tr '\n' ' '; }
 is "one user has 64 MiB, then 2 MiB a second" "$(taken '0 7 99999999' '0 7 1' '1 7 9999999' '1 7 1')" \
 	"7 67108864 7 0 7 2097152 7 0 "
 is "root is not limited" "$(taken '0 0 999999999999' '0 0 999999999999')" "0 999999999999 0 999999999999 "
@@ -16,7 +16,7 @@ awk 'BEGIN {
 			print i / 4, u, 4000000
 		print i / 4, 9, 25000
 	}
-}' | "$side" budget >"$tmp/got"
+}' | "$jit" budget >"$tmp/got"
 sum() { tail -n 1800 "$tmp/got" | awk -v u="$1" '$1 == u || u == "" { n += $2 } END { print n + 0 }'; }
 is "the ninth one gets what it wants" "$(sum 9)" 5000000
 is "each of the others gets about the same" "$(for u in 1 2 3 4 5 6 7 8; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Perf maps while they grow: whole lines, generations, and refused maps
 . "$(dirname "$0")/../lib/lib.sh"
-side=$BUILD/tests/record-side
+jit=$BUILD/tests/record-jit
 
 sleep 300 &
 pid=$!
@@ -13,7 +13,7 @@ chmod 755 "$tmp"
 # jit DESCRIPTION WANT: runs the commands on stdin, with PID and MAP substituted.
 jit() {
 	sed "s|PID|$pid|g; s|MAP|$map|g" >"$tmp/commands"
-	is "$1" "$(timeout 60 "$side" jit <"$tmp/commands" 2>&1)" "$2"
+	is "$1" "$(timeout 60 "$jit" maps <"$tmp/commands" 2>&1)" "$2"
 }
 
 jit "no map" "poll 0
@@ -323,7 +323,7 @@ pass 16000
 poll
 X
 rm -f "$map"
-is "a process that is not there" "$(printf 'watch 7 4194999 0\npoll\nfinish 7\nopen\n' | "$side" jit)" "poll 0
+is "a process that is not there" "$(printf 'watch 7 4194999 0\npoll\nfinish 7\nopen\n' | "$jit" maps)" "poll 0
 0 of 0"
 
 if [ "$(id -u)" = 0 ]; then
@@ -366,17 +366,17 @@ if unshare --pid --fork --mount --mount-proc true 2>/dev/null; then
 		>"$tmp/up" 2>/dev/null &
 	unshare=$!
 	started $unshare
-	is "in a PID and mount namespace of its own" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$side" jit)" \
+	is "in a PID and mount namespace of its own" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$jit" maps)" \
 		"7.0 1 1 in-namespace
 poll 0"
-	is "  where the caller knows the pid in there" "$(printf 'watch 7 %s 1\npoll\n' "$inner" | "$side" jit)" \
+	is "  where the caller knows the pid in there" "$(printf 'watch 7 %s 1\npoll\n' "$inner" | "$jit" maps)" \
 		"7.0 1 1 in-namespace
 poll 0"
 	printf '2 2 outside\n' >"/tmp/perf-$inner.map"
-	is "  the one inside goes before the one outside" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$side" jit)" \
+	is "  the one inside goes before the one outside" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$jit" maps)" \
 		"7.0 1 1 in-namespace
 poll 0"
-	is "  which serves where there is none inside" "$(printf 'watch 7 %s 77\npoll\n' "$inner" | "$side" jit)" \
+	is "  which serves where there is none inside" "$(printf 'watch 7 %s 77\npoll\n' "$inner" | "$jit" maps)" \
 		"7.0 2 2 outside
 poll 0"
 	rm -f "/tmp/perf-$inner.map"
@@ -392,7 +392,7 @@ inner=$!
 if read -r _ <"$tmp/up"; then
 	ln -s /real-tmp "$tmp/root/tmp"
 	printf '1 1 in-root\n' >"$tmp/root/real-tmp/perf-$inner.map"
-	is "symbolic links of a root end in it" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$side" jit)" \
+	is "symbolic links of a root end in it" "$(printf 'watch 7 %s 0\npoll\n' "$inner" | "$jit" maps)" \
 		"7.0 1 1 in-root
 poll 0"
 else

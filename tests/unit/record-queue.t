@@ -1,7 +1,7 @@
 #!/bin/sh
 # Records from the kernel in order of time: against sort
 . "$(dirname "$0")/../lib/lib.sh"
-side=$BUILD/tests/record-side
+queue=$BUILD/tests/record-queue
 
 # expected: the right output: the records so far, up to each given time, ordered by time, then
 # kind, then arrival
@@ -20,7 +20,7 @@ expected() {
 	done
 }
 same() { # DESCRIPTION: $tmp/in
-	"$side" queue <"$tmp/in" >"$tmp/out" 2>&1
+	"$queue" items <"$tmp/in" >"$tmp/out" 2>&1
 	expected <"$tmp/in" >"$tmp/want"
 	ok "$1" cmp "$tmp/want" "$tmp/out"
 }
@@ -53,13 +53,13 @@ awk 'BEGIN { for (i = 3000; i > 0; i--) print i, 2, "back" i; print "until 1500"
 same "from the last to the first"
 # The sanitizers end programs that ask for too much memory, unless told not to.
 is "items without memory are counted by kind" \
-	"$(ASAN_OPTIONS=allocator_may_return_null=1 "$side" queue-lost)" "1 2 3, 1 left"
-is "a ring of whole records" "$("$side" ring 16 8 64)" "record of 16 on 3
+	"$(ASAN_OPTIONS=allocator_may_return_null=1 "$queue" lost)" "1 2 3, 1 left"
+is "a ring of whole records" "$("$queue" ring 16 8 64)" "record of 16 on 3
 record of 8 on 3
 record of 64 on 3
 whole, 0 left"
-is "a damaged record is reported, and none is read after it" "$("$side" ring 16 0 64)" "record of 16 on 3
+is "a damaged record is reported, and none is read after it" "$("$queue" ring 16 0 64)" "record of 16 on 3
 damaged, 0 left"
-is "so is one that is shorter than its head" "$("$side" ring 16 7)" "record of 16 on 3
+is "so is one that is shorter than its head" "$("$queue" ring 16 7)" "record of 16 on 3
 damaged, 0 left"
 done_testing
