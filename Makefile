@@ -235,7 +235,7 @@ $(BUILD)/tests/%: $$(call test_source,$$*) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
-$(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
+$(BUILD)/tests/unwind-compare $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Without sanitizers: workloads have known stacks, page faults and code.
 $(patsubst tests/loads/%.c,$(BUILD)/tests/%,$(wildcard tests/loads/*.c)): private SANFLAGS =

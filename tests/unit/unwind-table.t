@@ -516,7 +516,7 @@ find /usr/bin /usr/lib -type f \( -perm -111 -o -name '*.so*' \) -printf '%s %p\
 	sort -rn | sed 's/[0-9]* //' >all
 step=$(($(wc -l <all) / 400 + 1))
 awk -v step=$step 'NR <= 8 || NR % step == 0' all >files
-"$table" check 1200000 <files >out
+"$BUILD/tests/unwind-compare" 1200000 <files >out
 grep '^#' out
 said=$(grep -v '^#' out)
 like "at least 100 files" "$said" "^files=[1-9][0-9][0-9]"
