@@ -1,4 +1,4 @@
 #!/bin/sh
-# Unwind tables are built by processes that may do nothing else.
+# Processes that build unwind tables: their answers, and their ends
 . "$(dirname "$0")/../lib/lib.sh"
 "$BUILD/tests/record-worker"
