@@ -1,19 +1,40 @@
 #include "cmd/cprof-record/host/priority.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum {
 	RAISED = -10,  /* beside twenty processes at 0, the recorder can get half of a CPU */
 	HIGHEST = -20, /* likewise nine tenths */
 };
 
-static bool raised;
+static bool raised, session_raised;
+
+/*
+ * With sched_autogroup_enabled, sessions share the CPUs equally, and a nice value counts in its session only:
+ * beside four processes in sessions of their own the recorder had a tenth of a CPU. A service is the leader of
+ * a session that has nothing but the recorder; any other session has the user's programs as well.
+ */
+static bool raise_session(void)
+{
+	char text[8];
+	int n = snprintf(text, sizeof(text), "%d", RAISED);
+	int fd = getsid(0) == getpid() ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+	bool ok = fd >= 0 && write(fd, text, (size_t)n) == n;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
 
 void priority_raise(void)
 {
 	errno = 0;
 	raised = getpriority(PRIO_PROCESS, 0) == 0 && !errno && setpriority(PRIO_PROCESS, 0, RAISED) == 0;
+	session_raised = raised && raise_session();
 }
 
 void priority_highest(bool highest)
@@ -26,4 +47,6 @@ void priority_reset(void)
 {
 	if (raised)
 		setpriority(PRIO_PROCESS, 0, 0);
+	if (session_raised)
+		setsid();
 }

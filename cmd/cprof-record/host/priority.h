@@ -8,14 +8,20 @@
 
 #include <stdbool.h>
 
-/* Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority. */
+/*
+ * Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE), and that of the session if the recorder leads it. A
+ * recorder under nice(1) keeps its priority.
+ */
 void priority_raise(void);
 /*
  * Gives a process that makes unwind tables the highest priority, or the recorder's again, if that was raised:
  * stacks of a large program are cut until it has tables, but other users' files must not get the whole CPU.
  */
 void priority_highest(bool highest);
-/* Restores the recorder's initial priority, in a process that runs a program for the user. */
+/*
+ * Restores the recorder's initial priority, in a process that runs a program for the user: in a new session
+ * if that of the recorder was raised.
+ */
 void priority_reset(void);
 
 #endif
