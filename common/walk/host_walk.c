@@ -5,6 +5,8 @@
 #define WALK_ENV struct unwind_host *
 #define WALK_FN static
 #define WALK_INLINE inline
+#define WALK_SEARCH search_mapping
+static int search_mapping(struct unwind_host *h, uint64_t pc);
 #include "common/walk/walk.h"
 
 static inline struct walk *walk_state(struct unwind_host *h)
@@ -63,6 +65,15 @@ static inline int walk_read_code(struct unwind_host *h, __u64 *to, __u64 from)
 		return -1;
 	memcpy(to, h->code.p + at, sizeof(*to));
 	return 0;
+}
+
+static int search_mapping(struct unwind_host *h, uint64_t pc)
+{
+	if (h->find) {
+		h->mappings = &h->found;
+		h->walk.space.n = h->find(h->find_arg, pc, &h->found);
+	}
+	return walk_search_mapping(h, &h->walk, pc);
 }
 
 int unwind_host_step(struct unwind_host *h)

@@ -19,7 +19,7 @@
  * Without them, such a walk ends with WALK_LANG at the first frame of a process whose space has a language.
  *
  * With WALK_LIVE(env, pc), mappings of a process whose space is UNWIND_LIVE come from the kernel: it does what
- * walk_search_mapping does.
+ * walk_search_mapping does. With WALK_SEARCH(env, pc), all mappings come from there.
  */
 #ifndef CPROF_WALK_WALK_ENV_H
 #define CPROF_WALK_WALK_ENV_H

@@ -89,7 +89,12 @@ static WALK_INLINE int walk_look_for_mapping(WALK_ENV env, struct walk *w, __u64
 	if (w->space.generation & UNWIND_LIVE)
 		return WALK_LIVE(env, pc);
 #endif
+#ifdef WALK_SEARCH
+	(void)w;
+	return WALK_SEARCH(env, pc);
+#else
 	return walk_search_mapping(env, w, pc);
+#endif
 }
 
 /* Returns the number of changes on the way to the rows; 0: unknown. Data read later is at least that new. */

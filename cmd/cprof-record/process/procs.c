@@ -25,7 +25,6 @@ void procs_init(struct procs *ps)
 static void proc_free(struct proc *p)
 {
 	maps_release(&p->maps);
-	free(p->space.view);
 	free(p->space.stale);
 	free(p);
 }

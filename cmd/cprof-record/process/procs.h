@@ -36,14 +36,11 @@ struct exe {
  * number, and each stack carries the generation by which it was walked.
  */
 struct space {
-	struct unwind_mapping *view; /* the mappings as of version; NULL: not made */
-	size_t n;
-	uint64_t version;
 	bool wanted, dirty; /* the program is to have the data; its data is not current */
 	bool in_program;    /* the program has the data */
-	bool too_many;      /* there are more mappings than a walk can search */
 	uint64_t changed;   /* when published data last became wrong */
 	uint64_t calm;      /* ns without such a change before the data is published again */
+	uint64_t due;       /* not before this time, in any case */
 	struct unwind_space published; /* last */
 	uint32_t language;	       /* enum lang_kind, for the next publication */
 	struct jit_codes *jit; /* for jit_tables.c; NULL: no unwind information of its JIT code is known */

@@ -7,9 +7,9 @@
 #include "common/walk/host_walk.h"
 
 enum { STALE_MOST = 256,
+       PUBLISH_SHARE = 100, /* to publish a process may take one part in 100 of the time */
        KERNEL_WALKS = 64 }; /* stacks that are finished here before the walk is loaded into the kernel */
 
-#define UNKNOWN_VERSION UINT64_MAX /* no version of mappings: the view is made again */
 #define MILLISECOND 1000000ull
 #define YOUNG (100 * MILLISECOND)
 #define LASTING (1000 * MILLISECOND) /* a process is published if the program cannot walk it, or when it is this old */
@@ -58,31 +58,26 @@ static bool append_mapping(struct unwind_mapping *to, size_t n, const struct unw
 	return true;
 }
 
-/* Makes the mappings in the form that the walk reads. False: out of memory. */
-static bool make_view(struct user_walk *s, struct proc *p)
+/*
+ * Makes the mappings in the form that the program reads; *n may be one more than it can search. Returns NULL
+ * if out of memory. The caller frees them.
+ */
+static struct unwind_mapping *make_view(struct user_walk *s, struct proc *p, size_t *n)
 {
-	struct space *sp = &p->space;
+	size_t most = maps_count(&p->maps);
 	struct unwind_mapping *view;
 
-	if (sp->view && sp->version == p->version)
-		return true;
-	view = realloc(sp->view, (maps_count(&p->maps) + 1) * sizeof(*view));
-	if (!view)
-		return false;
-	sp->view = view;
-	sp->version = p->version;
-	sp->n = 0;
-	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
-		const struct unwind_mapping next = place_mapping(s, sp, m);
+	if (most > UNWIND_SPACE_MAPPINGS)
+		most = UNWIND_SPACE_MAPPINGS + 1;
+	view = malloc((most + 1) * sizeof(*view));
+	*n = 0;
+	for (const struct map *m = maps_from(&p->maps, 0); view && m && *n <= UNWIND_SPACE_MAPPINGS;
+	     m = maps_from(&p->maps, m->end)) {
+		const struct unwind_mapping next = place_mapping(s, &p->space, m);
 
-		sp->n += append_mapping(view, sp->n, &next);
+		*n += append_mapping(view, *n, &next);
 	}
-	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
-	if (sp->too_many && !s->said_many)
-		buf_printf(&s->complaint, "process %u has %zu executable mappings: stacks through those after the first %d are incomplete",
-			   p->pid, sp->n, UNWIND_SPACE_MAPPINGS);
-	s->said_many = s->said_many || sp->too_many;
-	return true;
+	return view;
 }
 
 static void mark_dirty(struct user_walk *s, struct proc *p)
@@ -101,7 +96,6 @@ void user_walk_language(struct user_walk *s, struct proc *p, uint32_t language)
 	if (p->space.language == language)
 		return;
 	p->space.language = language;
-	p->space.version = UNKNOWN_VERSION;
 	s->asked = s->asked || language; /* the program that walks the language goes on where the walk ends */
 	if (p->space.wanted || language)
 		mark_dirty(s, p);
@@ -117,11 +111,10 @@ void user_walk_jit(struct user_walk *s, struct proc *p, uint32_t number, uint64_
 	sp->jit_table = number;
 	sp->jit_start = number ? start : 0;
 	sp->jit_end = number ? end : 0;
-	sp->version = UNKNOWN_VERSION;
 	mark_dirty(s, p);
 }
 
-/* The mappings that the program has are those of the view: a table that they do not name any more can go. */
+/* The program has the mappings as they are now: a table that they do not name any more can go. */
 static void forget_old_jit(struct user_walk *s, struct space *sp, uint64_t now)
 {
 	if (sp->jit_published != sp->jit_table)
@@ -190,17 +183,31 @@ static void publish_file(struct user_walk *s, const struct proc *p, const struct
 		s->engine->ops->publish_file(s->engine, &met->id, &known);
 }
 
+struct walked {
+	struct user_walk *s;
+	struct proc *p;
+};
+
+/* Searches the tree: an array of tens of thousands would be made again for each change. */
+static bool find_place(void *arg, uint64_t address, struct unwind_mapping *out)
+{
+	const struct walked *w = arg;
+	const struct map *m = maps_find(&w->p->maps, address);
+
+	if (m)
+		*out = place_mapping(w->s, &w->p->space, m);
+	return m != NULL;
+}
+
 /* Continues the walk to its end. False: it waits for a table. */
 static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
 {
-	struct unwind_host h = { .store = s->tables->store };
+	struct walked walked = { s, p };
+	struct unwind_host h = { .store = s->tables->store, .find = find_place, .find_arg = &walked };
 	int end;
 
-	if (!make_view(s, p) || !take_state(&h, head, out)) {
+	if (!take_state(&h, head, out))
 		return true;
-	}
-	h.mappings = p->space.view;
-	h.n_mappings = p->space.n;
 	while (out->fps[out->n - 1] = (uint32_t)h.walk.regs[UNWIND_RBP],
 	       (end = step_walk(s, p, &h)) == WALK_ON) {
 		if (out->n >= most) {
@@ -214,8 +221,6 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	s->finished++;
 	if (s->engine->ops->publish_file)
 		publish_file(s, p, state_of(head));
-	if (end == WALK_NO_MAPPING && p->space.too_many)
-		end = WALK_BUDGET;
 	/* All mappings are known here: an address without code was not a return address. */
 	if (end == WALK_NO_MAPPING && out->n > 1 && !s->lost) {
 		out->n--;
@@ -394,14 +399,29 @@ static void forget_stale(struct space *sp, uint32_t before)
 	sp->n_stale = n;
 }
 
+static void note_many(struct user_walk *s, const struct proc *p, size_t n)
+{
+	if (n <= UNWIND_SPACE_MAPPINGS || s->said_many)
+		return;
+	s->said_many = true;
+	buf_printf(&s->complaint, "process %u has more than %d executable mappings: its stacks are finished in "
+		   "user space", p->pid, UNWIND_SPACE_MAPPINGS);
+}
+
 static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 {
 	struct space *sp = &p->space;
 	struct unwind_space old = sp->published;
+	struct unwind_mapping *view;
+	enum store_loaded stored;
+	size_t n;
 
-	if (p->dead || procs_find(s->procs, p->pid) != p || !make_view(s, p))
+	if (p->dead || procs_find(s->procs, p->pid) != p || !(view = make_view(s, p, &n)))
 		return;
-	if (sp->too_many || store_map(s->tables->store, sp->view, sp->n, &sp->published) != STORE_LOADED) {
+	note_many(s, p, n);
+	stored = store_map(s->tables->store, view, n, &sp->published);
+	free(view);
+	if (stored != STORE_LOADED) {
 		s->refused++;
 		sp->published = old;
 		return;
@@ -415,6 +435,15 @@ static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 	sp->in_program = s->engine->ops->publish(s->engine, p->pid, &sp->published);
 	s->refused += !sp->in_program;
 	forget_old_jit(s, sp, now);
+}
+
+/* To publish tens of thousands of mappings takes milliseconds, and a process can change them all the time. */
+static void publish_in_turn(struct user_walk *s, struct proc *p, uint64_t now)
+{
+	uint64_t before = host_cpu_ns();
+
+	publish_proc(s, p, now);
+	p->space.due = now + (host_cpu_ns() - before) * PUBLISH_SHARE;
 }
 
 /*
@@ -453,8 +482,12 @@ void user_walk_publish(struct user_walk *s)
 			s->dirty[n++] = p;
 			continue;
 		}
+		if (now < p->space.due) {
+			s->dirty[n++] = p;
+			continue;
+		}
 		p->space.dirty = false;
-		publish_proc(s, p, now);
+		publish_in_turn(s, p, now);
 	}
 	s->n = n;
 }
