@@ -201,7 +201,7 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 	if (c->kind == CHANGE_KSYM_GONE)
 		ksym_remove(e->ksym, c->start, c->length);
 	if (effect->mapped && effect->proc->segment == e->segment)
-		emit_mapping(e, effect->proc, effect->mapped, c->time);
+		emit_mapped(e, effect->proc, effect->mapped, c->time);
 	if (effect->renamed && effect->task->segment == e->segment)
 		emit_comm(e, effect->task, c->time);
 	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)

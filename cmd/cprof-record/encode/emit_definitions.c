@@ -2,6 +2,12 @@
 
 #include "cmd/cprof-record/host/vdso.h"
 
+/*
+ * With more mappings than that, a process has only those of its frames in the stream. Any user can have
+ * processes with 65,000, each of which would fill captures with a megabyte, and replace them all the time.
+ */
+enum { MAPPINGS_MANY = 512 };
+
 void emit_record(struct emit *e, struct record r)
 {
 	writer_put(e->w, &r); /* the writer keeps its first error, which the flush checks */
@@ -60,21 +66,72 @@ void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t 
 	watch_dump(e, p, m);
 }
 
-/* Returns the parent's id if the child has just the parent's mappings at this point of the stream, or 0. */
-static uint64_t parent_to_inherit(const struct emit *e, const struct proc *p)
+void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
+{
+	const struct map *said = p->by_frames ? maps_from(&p->said, m->start) : NULL;
+	bool changed = false;
+
+	if (!p->by_frames) {
+		emit_mapping(e, p, m, time);
+		p->by_frames = maps_count(&p->maps) > MAPPINGS_MANY;
+		if (p->by_frames)
+			maps_copy(&p->said, &p->maps);
+		return;
+	}
+	if (said && said->start < m->end)
+		maps_add(&p->said, m, &changed);
+	if (changed) {
+		emit_mapping(e, p, m, time);
+		return;
+	}
+	watch_jit(e, p, m);
+	watch_dump(e, p, m);
+}
+
+/* Writes the mapping of a frame, unless the stream has it. */
+static void emit_needed(struct emit *e, struct proc *p, const struct map *m, uint64_t address, uint64_t time)
+{
+	bool changed;
+
+	if (!p->by_frames || maps_find(&p->said, address))
+		return;
+	maps_add(&p->said, m, &changed);
+	emit_mapping(e, p, m, time);
+}
+
+/* Writes the mappings of a new process, unless it inherits them, and watches those of JIT compilers. */
+static void put_mappings(struct emit *e, struct proc *p, const struct proc *parent)
+{
+	p->by_frames = parent ? parent->by_frames : maps_count(&p->maps) > MAPPINGS_MANY;
+	maps_release(&p->said);
+	if (parent)
+		maps_copy(&p->said, &parent->said);
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
+		if (!parent && !p->by_frames) {
+			emit_mapping(e, p, m, p->time);
+			continue;
+		}
+		watch_jit(e, p, m);
+		if (!parent) /* otherwise the dump that is mapped there is the parent's */
+			watch_dump(e, p, m);
+	}
+}
+
+/* Returns the parent if the child has just the parent's mappings at this point of the stream, or NULL. */
+static const struct proc *parent_to_inherit(const struct emit *e, const struct proc *p)
 {
 	const struct proc *parent = p->via == VIA_FORK ? procs_find(e->procs, p->parent_pid) : NULL;
 
 	if (!parent || parent->serial != p->parent_serial || parent->segment != e->segment ||
 	    parent->version != p->parent_version || p->version != 0)
-		return 0;
-	return parent->id;
+		return NULL;
+	return parent;
 }
 
 void emit_process(struct emit *e, struct proc *p)
 {
-	bool exec = p->via == VIA_EXEC;
-	uint64_t parent = !exec ? parent_to_inherit(e, p) : p->exec_segment == e->segment ? p->exec_of : 0;
+	const struct proc *parent = parent_to_inherit(e, p);
+	uint64_t before = p->via == VIA_EXEC && p->exec_segment == e->segment ? p->exec_of : 0;
 
 	if (p->segment == e->segment)
 		return;
@@ -84,14 +141,9 @@ void emit_process(struct emit *e, struct proc *p)
 	p->owner = 0;
 	e->processes++;
 	emit_record(e, (struct record){ .type = RECORD_PROCESS,
-					.process = { p->id, p->time, p->pid, 0, parent, p->start,
-						     p->generation, p->via } });
-	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
-		if (parent && !exec)
-			watch_jit(e, p, m); /* the dump that is mapped there is the parent's */
-		else
-			emit_mapping(e, p, m, p->time);
-	}
+					.process = { p->id, p->time, p->pid, 0, parent ? parent->id : before,
+						     p->start, p->generation, p->via } });
+	put_mappings(e, p, parent);
 }
 
 void emit_comm(struct emit *e, const struct task *t, uint64_t time)
@@ -231,8 +283,11 @@ static uint64_t looked_up(const struct calltree_frame *f)
 	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
 }
 
-/* Counts the new frames of a process by origin. The first frame in the vDSO also writes its image, 8 kB. */
-static void look_at_frames(struct emit *e, const struct proc *p)
+/*
+ * Counts the new frames of a process by origin, and writes mappings that only they need. The first frame in
+ * the vDSO also writes its image, 8 kB.
+ */
+static void look_at_frames(struct emit *e, struct proc *p, uint64_t time)
 {
 	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
@@ -242,6 +297,8 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 			continue;
 		m = maps_find(&p->maps, looked_up(f));
 		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
+		if (m)
+			emit_needed(e, p, m, looked_up(f), time);
 		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;
@@ -344,9 +401,9 @@ static void write_label(struct emit *e, uint64_t id, const struct calltree_frame
 					.symbol = { .frame = id, .source = NAME_LABEL, .name = label } });
 }
 
-void emit_tree(struct emit *e, const struct proc *p, uint64_t time)
+void emit_tree(struct emit *e, struct proc *p, uint64_t time)
 {
-	look_at_frames(e, p);
+	look_at_frames(e, p, time);
 	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 

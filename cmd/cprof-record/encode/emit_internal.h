@@ -17,6 +17,8 @@ static inline uint64_t emit_watch_id(const struct proc *p)
 void emit_record(struct emit *e, struct record r);
 /* Writes a mapping of a process that the segment has. Watches the files of a JIT compiler that it shows. */
 void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time);
+/* The same for one that the process has added, if the stream needs it. */
+void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time);
 /* The process with its mappings; the thread with its process and its name; the name alone. */
 void emit_process(struct emit *e, struct proc *p);
 void emit_task(struct emit *e, struct task *t, uint64_t time);
@@ -31,7 +33,7 @@ void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
 /* The user of a process, likewise. owner: uid + 1. */
 void emit_owner(struct emit *e, struct proc *p, uint32_t owner, uint64_t time);
 /* The new frames and nodes of the call tree, with kernel symbols. p: the process whose stack added them. */
-void emit_tree(struct emit *e, const struct proc *p, uint64_t time);
+void emit_tree(struct emit *e, struct proc *p, uint64_t time);
 /* Writes a sample of any event, after its definitions. */
 void emit_put_sample(struct emit *e, const struct record *r);
 

@@ -73,7 +73,7 @@ static void add_lock(struct emit *e, struct record_woken *r, const struct lock_f
 }
 
 /* Adds the stack of the waker. */
-static void add_site(struct emit *e, struct record_woken *r, struct wait_site *site, const struct proc *p)
+static void add_site(struct emit *e, struct record_woken *r, struct wait_site *site, struct proc *p)
 {
 	if (!site || !wait_sites_nodes(&e->stacks, e->segment, site, p, &r->user, &r->kernel))
 		r->user = r->kernel = 0;

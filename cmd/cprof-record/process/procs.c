@@ -25,6 +25,7 @@ void procs_init(struct procs *ps)
 static void proc_free(struct proc *p)
 {
 	maps_release(&p->maps);
+	maps_release(&p->said);
 	free(p->space.stale);
 	free(p);
 }

@@ -80,6 +80,8 @@ struct proc {
 	/* State in the stream. */
 	uint32_t segment;
 	uint64_t id;
+	bool by_frames;  /* the segment has the mappings of frames only: */
+	struct maps said;
 	uint64_t cgroup; /* written last */
 	uint32_t owner;  /* likewise: uid + 1; 0: none */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
