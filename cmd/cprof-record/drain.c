@@ -246,6 +246,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 	size_t ripe, done, first = r->queue.n;
 
 	take_opened(r);
+	reread_step(&r->procs);
 	if (r->emit.user_walk)
 		table_cache_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);

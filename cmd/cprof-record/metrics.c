@@ -95,8 +95,8 @@ static void put_files(struct buf *out, const struct recorder *r)
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",
 		   (double)opener_left_out(r->opener));
 	put_metric(out, "mappings_left_out_total", "counter",
-		   "Times that the mappings of a process were not read, because its memory was locked.",
-		   (double)r->procs.scan.maps.left_out);
+		   "Times that the mappings of a process were not read, or not all of them: its memory was locked, or it or other processes of its user have very many.",
+		   (double)(r->procs.scan.maps.left_out + r->procs.scan.maps.cut + r->procs.readings.refused));
 }
 
 static void put_output(struct buf *out, const struct recorder *r)

@@ -4,15 +4,18 @@
  *	hostile mappings N CHILDREN SECONDS
  *				N executable mappings, which CHILDREN inherit; each adds one, and runs, and the
  *				parent changes its own
+ *	hostile flood N SECONDS	N executable mappings, again and again
  *	hostile reuse N A B	N processes, one after another, that all have the same PID: by turns the program
  *				A, the program B, and a child that runs in own_work
  *
- * `mappings` prints a line for each of both once they are there, `reuse` one at the end.
+ * `mappings` prints a line for each of both once they are there, `flood` one for the first N, `reuse` one at
+ * the end.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +107,25 @@ static int run_mappings(long n, long children, double until)
 	return 0;
 }
 
+static int run_flood(long n, double until)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char *all = mmap(NULL, (size_t)n * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool said = false;
+
+	if (fd < 0 || all == MAP_FAILED)
+		return 1;
+	while (now() < until) {
+		for (long i = 0; i < n; i++)
+			mmap(all + i * PAGE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+		if (!said)
+			say("mappings", n);
+		said = true;
+		mmap(all, (size_t)n * PAGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+	}
+	return 0;
+}
+
 /* Forks a child with this PID; -1 with errno. */
 static pid_t fork_as(pid_t pid)
 {
@@ -149,8 +171,10 @@ int main(int argc, char **argv)
 
 	if (argc == 5 && strcmp(argv[1], "mappings") == 0)
 		return run_mappings(strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), until);
+	if (argc == 4 && strcmp(argv[1], "flood") == 0)
+		return run_flood(strtol(argv[2], NULL, 10), until);
 	if (argc == 5 && strcmp(argv[1], "reuse") == 0)
 		return run_reuse(strtol(argv[2], NULL, 10), argv[3], argv[4]);
-	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | hostile reuse N A B\n");
+	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | reuse N A B\n");
 	return 2;
 }

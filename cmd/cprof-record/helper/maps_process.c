@@ -43,6 +43,8 @@ struct maps_process {
 	struct mounts mounts;
 	struct buf out;
 	bool bare;
+	size_t n;                /* mappings in out */
+	uint64_t deadline, until; /* until: as in the answer */
 };
 
 static void put_mapping(struct maps_process *p, struct maps_process_mapping *m, const char *path,
@@ -50,13 +52,23 @@ static void put_mapping(struct maps_process *p, struct maps_process_mapping *m, 
 {
 	static const uint8_t padding[8];
 
-	if (p->out.n > MAPS_PROCESS_MOST)
-		return;
 	m->path_n = p->bare ? 0 : (uint32_t)strnlen(path, MAPS_PROCESS_PATH);
 	buf_bytes(&p->out, m, sizeof(*m));
 	buf_bytes(&p->out, path, m->path_n);
 	buf_bytes(&p->out, id, m->id_n);
 	buf_bytes(&p->out, padding, -(m->path_n + m->id_n) % sizeof(padding));
+	p->n++;
+}
+
+/* Is this enough of the process? Then the rest, from this address on, is left out. */
+static bool is_enough(struct maps_process *p, uint64_t at)
+{
+	bool late = p->n >= MAPS_PROCESS_LEAST && p->n % 64 == 0 && host_mono_ns() > p->deadline;
+
+	if (!late && p->n < MAPS_PROCESS_MAPPINGS && p->out.n < MAPS_PROCESS_MOST)
+		return false;
+	p->until = at;
+	return true;
 }
 
 /* A path of more than 4095 bytes: perf uses the same name for it. */
@@ -116,7 +128,7 @@ static bool query_maps(struct maps_process *p, int fd)
 	uint8_t id[MAPS_PROCESS_ID];
 	struct procmap_query q;
 
-	for (uint64_t at = 0;; at = q.vma_end) {
+	for (uint64_t at = 0; !is_enough(p, at); at = q.vma_end) {
 		struct maps_process_mapping m = { .by_query = true };
 
 		name[0] = '\0';
@@ -137,6 +149,7 @@ static bool query_maps(struct maps_process *p, int fd)
 		m.id_n = p->bare ? 0 : find_id(p, fd, &q, id);
 		put_mapping(p, &m, name, id);
 	}
+	return true;
 }
 
 /* A path in /proc/PID/maps has its newlines as \012. */
@@ -155,7 +168,8 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-static void parse_map(struct maps_process *p, char *line)
+/* Returns the end of the mapping. */
+static uint64_t parse_map(struct maps_process *p, char *line)
 {
 	struct maps_process_mapping m = { 0 };
 	char prot[5];
@@ -163,24 +177,26 @@ static void parse_map(struct maps_process *p, char *line)
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start, &m.end,
 		   prot, &m.offset, &m.major, &m.minor, &m.inode, &name) != 7 || prot[2] != 'x')
-		return;
+		return m.end;
 	m.prot = 4 | (prot[0] == 'r') | (prot[1] == 'w') << 1;
 	unescape(line + name);
 	put_mapping(p, &m, line + name, NULL);
+	return m.end;
 }
 
 /* Takes over the descriptor. */
 static void parse_maps(struct maps_process *p, int fd)
 {
 	FILE *f = fdopen(fd, "r");
+	uint64_t at = 0;
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
-	while (f && (n = getline(&line, &cap, f)) > 0) {
+	while (f && !is_enough(p, at) && (n = getline(&line, &cap, f)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
-		parse_map(p, line);
+		at = parse_map(p, line);
 	}
 	free(line);
 	if (f)
@@ -198,6 +214,9 @@ static void read_maps(struct maps_process *p, const struct maps_process_question
 		buf_release(&p->out);
 	buf_clear(&p->out);
 	p->bare = q->bare;
+	p->n = 0;
+	p->deadline = host_mono_ns() + (q->all ? MAPS_PROCESS_ALL_MS : MAPS_PROCESS_MS) * UINT64_C(1000000);
+	p->until = UINT64_MAX;
 	if (p->all && !q->all)
 		memset(p->known, 0, sizeof(p->known));
 	p->all = q->all;
@@ -221,6 +240,7 @@ static bool answer_question(struct maps_process *p, int sock, int memory,
 	if (!p->out.failed && ftruncate(memory, 0) == 0 &&
 	    pwrite(memory, p->out.p, p->out.n, 0) == (ssize_t)p->out.n)
 		a.bytes = p->out.n;
+	a.until = p->until;
 	p->out.failed = false;
 	a.cpu_ns = host_cpu_ns();
 	return helper_send(sock, &a, sizeof(a), -1, 0);

@@ -17,6 +17,12 @@ enum {
 	MAPS_PROCESS_PATH = 4096,
 	MAPS_PROCESS_ID = 64,
 	MAPS_PROCESS_MOST = 256 << 20, /* bytes of one process's mappings */
+	/* A reading ends with this many, or after this many ms if it has LEAST: a process can have 65,000, and
+	 * hold their lock most of the time. */
+	MAPS_PROCESS_MAPPINGS = 32768,
+	MAPS_PROCESS_LEAST = 4096,
+	MAPS_PROCESS_MS = 200,
+	MAPS_PROCESS_ALL_MS = 1000, /* likewise, at the start, when no samples are taken */
 };
 
 struct maps_process_question {
@@ -28,6 +34,7 @@ struct maps_process_question {
 struct maps_process_answer {
 	uint32_t id;
 	uint64_t bytes;  /* in the memfd, from its beginning */
+	uint64_t until;  /* mappings from this address on were not read; UINT64_MAX: all were */
 	uint64_t cpu_ns; /* CPU time of this process so far */
 };
 

@@ -67,15 +67,34 @@ void maps_reader_release(struct maps_reader *m)
 	maps_reader_init(m);
 }
 
+static uint64_t wait_ms(const struct maps_reader *m)
+{
+	return m->silent < MAPS_READER_PATIENT ? MAPS_READER_WAIT : MAPS_READER_HURRY;
+}
+
+/* Takes an answer that is there. False: the process is lost. */
+static bool take_answer(struct maps_reader *m, struct maps_process_answer *a)
+{
+	size_t n = sizeof(*a);
+	int none;
+
+	if (!helper_take(m->h.sock, a, &n, &none, MSG_DONTWAIT) || n != sizeof(*a) || a->id != m->questions) {
+		errno = EPIPE;
+		return false;
+	}
+	m->cut += a->until != UINT64_MAX;
+	m->cpu_ns += a->cpu_ns - m->helper_ns;
+	m->helper_ns = a->cpu_ns;
+	return true;
+}
+
 /* Waits for the answer. False: errno is ETIMEDOUT, or the process is lost. */
 static bool await_answer(struct maps_reader *m, struct maps_process_answer *a)
 {
-	uint64_t ms = m->silent < MAPS_READER_PATIENT ? MAPS_READER_WAIT : MAPS_READER_HURRY;
+	uint64_t ms = wait_ms(m);
 	uint64_t begin = host_mono_ns(), until = begin + ms * 1000000;
 	uint64_t last = begin + BUSY_TIMES * ms * 1000000;
 	struct pollfd p = { m->h.sock, POLLIN, 0 };
-	size_t n = sizeof(*a);
-	int none;
 
 	for (;;) {
 		uint64_t now = host_mono_ns();
@@ -87,10 +106,7 @@ static bool await_answer(struct maps_reader *m, struct maps_process_answer *a)
 		if (poll(&p, 1, now < until ? (int)((until - now) / 1000000 + 1) : (int)(ms / 4)) > 0)
 			break;
 	}
-	if (helper_take(m->h.sock, a, &n, &none, MSG_DONTWAIT) && n == sizeof(*a) && a->id == m->questions)
-		return true;
-	errno = EPIPE;
-	return false;
+	return take_answer(m, a);
 }
 
 static void note_silent(struct maps_reader *m, uint32_t pid)
@@ -102,17 +118,22 @@ static void note_silent(struct maps_reader *m, uint32_t pid)
 			   "locked for %d ms", pid, MAPS_READER_WAIT);
 }
 
+static bool send_question(struct maps_reader *m, uint32_t pid, bool bare)
+{
+	struct maps_process_question q = { .id = ++m->questions, .pid = pid, .bare = bare, .all = m->all };
+
+	return helper_send(m->h.sock, &q, sizeof(q), -1, MSG_DONTWAIT);
+}
+
 /* Asks the helper. A lost one is replaced once; somebody may have killed it. */
 static bool ask_process(struct maps_reader *m, uint32_t pid, bool bare, struct maps_process_answer *a)
 {
-	struct maps_process_question q = { .pid = pid, .bare = bare, .all = m->all };
 	bool timed_out;
 
 	for (int tries = 0; tries < 2; tries++) {
 		if (m->h.sock < 0 && !maps_reader_begin(m))
 			return false;
-		q.id = ++m->questions;
-		if (helper_send(m->h.sock, &q, sizeof(q), -1, MSG_DONTWAIT) && await_answer(m, a))
+		if (send_question(m, pid, bare) && await_answer(m, a))
 			return true;
 		timed_out = errno == ETIMEDOUT;
 		drop_process(m);
@@ -179,11 +200,63 @@ bool maps_reader_read(struct maps_reader *m, uint32_t pid, bool bare, maps_reade
 		m->left_out++;
 		return true;
 	}
-	m->cpu_ns += a.cpu_ns - m->helper_ns;
-	m->helper_ns = a.cpu_ns;
 	if (read_bytes(m, a.bytes))
 		deliver_answer(m, found, arg);
 	else
 		m->left_out++;
 	return a.bytes > 0;
+}
+
+bool maps_reader_ask(struct maps_reader *m, uint32_t pid, bool bare)
+{
+	uint64_t now = host_mono_ns();
+
+	if (silent_users_has(&m->users, (pid_t)pid, now)) {
+		m->left_out++;
+		return false;
+	}
+	for (int tries = 0; tries < 2; tries++) {
+		if (m->h.sock < 0 && !maps_reader_begin(m))
+			break;
+		if (send_question(m, pid, bare)) {
+			m->pending = (struct maps_pending){ pid, now, now + wait_ms(m) * 1000000 };
+			return true;
+		}
+		drop_process(m);
+	}
+	m->left_out++;
+	return false;
+}
+
+/* Is the answer late? As in await_answer, a helper that only waits for a CPU has more time. */
+static bool is_silent(struct maps_reader *m, uint64_t now)
+{
+	uint64_t ns = wait_ms(m) * 1000000;
+
+	if (now < m->pending.look)
+		return false;
+	m->pending.look = now + ns / 4;
+	return now >= m->pending.asked + BUSY_TIMES * ns || !helper_is_running(&m->h);
+}
+
+enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found, void *arg,
+				       uint64_t *until)
+{
+	struct pollfd p = { m->h.sock, POLLIN, 0 };
+	struct maps_process_answer a;
+
+	if (poll(&p, 1, 0) <= 0) {
+		if (!is_silent(m, now))
+			return MAPS_READER_NOTHING;
+		note_silent(m, m->pending.pid);
+	} else if (take_answer(m, &a) && read_bytes(m, a.bytes)) {
+		*until = a.until;
+		deliver_answer(m, found, arg);
+		m->pending.pid = 0;
+		return MAPS_READER_READ;
+	}
+	drop_process(m);
+	m->pending.pid = 0;
+	m->left_out++;
+	return MAPS_READER_LOST;
 }

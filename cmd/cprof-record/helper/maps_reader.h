@@ -5,6 +5,9 @@
  *
  *	maps_reader_init(&m);
  *	maps_reader_read(&m, pid, false, found, arg);	// found(arg, &mapping) for each
+ *	...
+ *	maps_reader_ask(&m, pid, false);			// the same without waiting
+ *	maps_reader_take(&m, now, found, arg, &until);	// now and then, until there is an answer
  *	maps_reader_release(&m);
  *
  * To read /proc/PID/maps, the kernel takes the lock of the process's memory. The process can hold it for
@@ -34,6 +37,11 @@ struct maps_reader {
 	uint64_t helper_ns, cpu_ns; /* CPU time of the present helper, and of all */
 	uint64_t silent;   /* vain waits */
 	uint64_t left_out; /* processes that were not read */
+	uint64_t cut;      /* likewise, that were read in part: they have too many, or hold the lock too often */
+	struct maps_pending {
+		uint32_t pid; /* 0: nothing was asked */
+		uint64_t asked, look; /* look: time of the next look whether the helper runs */
+	} pending;
 	struct silent_users users;
 	pid_t killed[MAPS_READER_KILLED];
 	size_t n_killed;
@@ -60,5 +68,17 @@ void maps_reader_release(struct maps_reader *m);
  * process has no mappings, or is gone. True: there were some, or it does not let itself be read.
  */
 bool maps_reader_read(struct maps_reader *m, uint32_t pid, bool bare, maps_reader_found *found, void *arg);
+
+enum maps_reader_said {
+	MAPS_READER_NOTHING, /* there is no answer yet */
+	MAPS_READER_READ,
+	MAPS_READER_LOST,    /* there will be none */
+};
+
+/* Asks without waiting. One question can be asked at a time, and none by maps_reader_read meanwhile. */
+bool maps_reader_ask(struct maps_reader *m, uint32_t pid, bool bare);
+/* *until: mappings from this address on were left out; UINT64_MAX: none were. */
+enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found, void *arg,
+				       uint64_t *until);
 
 #endif

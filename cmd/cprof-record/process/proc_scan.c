@@ -157,6 +157,7 @@ static void take_mapping(void *arg, const struct maps_reader_mapping *m)
 		identify_now(scan->s, scan->pid, &c, &id);
 		c.build_id = buf_view(&id);
 	}
+	scan->s->pending.found++;
 	scan->found(scan->arg, &c);
 	buf_release(&id);
 }
@@ -171,6 +172,27 @@ void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapp
 	scan.pid = task_with_memory(pid);
 	if (scan.pid != pid)
 		maps_reader_read(&s->maps, scan.pid, bare, take_mapping, &scan);
+}
+
+bool proc_scan_ask_maps(struct proc_scan *s, uint32_t pid, bool bare)
+{
+	s->pending = (struct proc_scan_pending){ .pid = pid, .bare = bare };
+	return maps_reader_ask(&s->maps, pid, bare);
+}
+
+enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found, void *arg,
+					  uint64_t *until)
+{
+	struct scan scan = { s, s->pending.pid, s->pending.bare, found, arg };
+	enum maps_reader_said said = maps_reader_take(&s->maps, now, take_mapping, &scan, until);
+	uint32_t other;
+
+	if (said != MAPS_READER_READ || s->pending.found || s->pending.again)
+		return said;
+	other = task_with_memory(s->pending.pid);
+	s->pending.again = true;
+	return other != s->pending.pid && maps_reader_ask(&s->maps, other, s->pending.bare) ? MAPS_READER_NOTHING :
+											      said;
 }
 
 static void read_task(uint32_t pid, uint32_t tid, proc_scan_task *found, void *arg)

@@ -22,6 +22,11 @@ struct proc_scan {
 	struct maps_reader maps;
 	/* Remaining file systems that may time out before proc_scan_maps stops asking for build IDs. */
 	unsigned int patient;
+	struct proc_scan_pending {
+		uint32_t pid;
+		bool bare, again;
+		size_t found;
+	} pending; /* for proc_scan_take_maps */
 };
 
 struct proc_scan_status {
@@ -41,6 +46,10 @@ typedef void proc_scan_task(void *arg, uint32_t tid, struct slice comm);
 bool proc_scan_status(uint32_t pid, struct proc_scan_status *out);
 /* The executable mappings. bare: addresses alone, without names and build IDs: 1 us a mapping instead of 40. */
 void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg);
+/* The same without waiting; as maps_reader_ask and maps_reader_take. */
+bool proc_scan_ask_maps(struct proc_scan *s, uint32_t pid, bool bare);
+enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found, void *arg,
+					  uint64_t *until);
 /* The threads, without the main one. */
 void proc_scan_tasks(uint32_t pid, proc_scan_task *found, void *arg);
 /* All processes. */

@@ -14,6 +14,7 @@ enum {
 	AUDIT_LEAST = 32,          /* this many, or a 64th of all */
 	AUDIT_SHARE = 64,
 	PRUNE_LEAST = 4096, /* with fewer mappings of a process, those that are gone are not searched for */
+	ASK_AGAIN = 1000000000, /* ns from one question for a process's mappings to the next */
 };
 
 void procs_init(struct procs *ps)
@@ -25,6 +26,7 @@ void procs_init(struct procs *ps)
 static void proc_free(struct proc *p)
 {
 	maps_release(&p->maps);
+	maps_release(&p->since);
 	maps_release(&p->said);
 	free(p->space.stale);
 	free(p);
@@ -47,6 +49,7 @@ void procs_release(struct procs *ps)
 	for (size_t i = 0; i < ps->n_rereads; i++)
 		maps_release(&ps->rereads[i].maps);
 	free(ps->rereads);
+	readings_release(&ps->readings);
 	maps_reader_release(&ps->scan.maps);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
@@ -229,47 +232,96 @@ static void set_prune(struct proc *p)
 	p->prune_at = 2 * maps_count(&p->maps);
 	if (p->prune_at < PRUNE_LEAST)
 		p->prune_at = PRUNE_LEAST;
+	if (p->prune_at > PROCS_MAPPINGS)
+		p->prune_at = PROCS_MAPPINGS;
 }
 
-static void prune(struct procs *ps, struct proc *p)
+void procs_prune(struct proc *p, const struct reading *r)
 {
-	struct proc now = { .pid = p->pid, .prune_at = SIZE_MAX };
 	struct maps kept = { 0 };
-	bool ok = !p->dead;
+	bool ok = true, changed = false;
 
-	if (ok)
-		proc_scan_maps(&ps->scan, now.pid, true, add_map, &(struct found){ ps, &now });
-	ok = ok && maps_count(&now.maps) > 0; /* no mappings: the process is gone, so keep the old ones */
 	for (const struct map *m = maps_from(&p->maps, 0); ok && m; m = maps_from(&p->maps, m->end))
-		ok = keep_map(&kept, &now.maps, m);
-	maps_release(&now.maps);
+		ok = m->end > r->until ? maps_add(&kept, m, &changed) : keep_map(&kept, &r->maps, m);
+	for (const struct map *m = maps_from(&p->since, 0); ok && m; m = maps_from(&p->since, m->end))
+		ok = maps_add(&kept, m, &changed);
 	maps_release(ok ? &p->maps : &kept);
 	if (ok)
 		p->maps = kept;
+	set_prune(p);
+}
+
+void procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time)
+{
+	if (readings_want(&ps->readings, p->pid, p->serial, what, time))
+		p->reading = true;
+}
+
+static void want_prune(struct procs *ps, struct proc *p)
+{
+	uint64_t now = host_mono_ns();
+
+	set_prune(p);
+	if (now - p->pruned < ASK_AGAIN)
+		return;
+	p->pruned = now;
+	procs_want(ps, p, READ_ADDRESSES, 0);
+}
+
+/* Is there room for one more mapping? It needs none in the place of others. */
+static bool has_room(struct procs *ps, struct proc *p, const struct map *m)
+{
+	size_t n = maps_count(&p->maps);
+
+	if (n >= (p->prune_at ? p->prune_at : PRUNE_LEAST) && !p->dead)
+		want_prune(ps, p);
+	if (n < PROCS_MAPPINGS || maps_find(&p->maps, m->start))
+		return true;
+	ps->maps_dropped++;
+	return false;
+}
+
+static struct map map_of(struct procs *ps, uint32_t pid, const struct change *c)
+{
+	struct map m = { c->start, c->start + c->length, c->offset, 0, c->prot };
+
+	if (c->text.n && !slice_is(c->text, "//anon"))
+		m.file = procs_exe_of(ps, pid, c);
+	else
+		m.offset = 0;
+	return m;
 }
 
 static void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect)
 {
-	struct map m = { c->start, c->start + c->length, c->offset, 0, c->prot };
 	bool changed = false;
+	struct map m;
 
-	if (c->length == 0 || m.end < m.start)
+	if (c->length == 0 || c->start + c->length < c->start)
 		return;
-	if (c->text.n && !slice_is(c->text, "//anon"))
-		m.file = procs_exe_of(ps, p->pid, c);
-	else
-		m.offset = 0;
-	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
-		prune(ps, p);
-		set_prune(p);
-	}
-	if (!maps_add(&p->maps, &m, &changed)) {
+	m = map_of(ps, p->pid, c);
+	if (!has_room(ps, p, &m))
+		return;
+	if (!maps_add(&p->maps, &m, &changed) || (p->reading && !maps_add(&p->since, &m, &changed))) {
 		give_up(ps, NULL);
 		return;
 	}
 	p->version++;
 	effect->proc = p;
 	effect->mapped = maps_find(&p->maps, m.start);
+}
+
+void procs_found(struct procs *ps, struct reading *r, const struct change *c)
+{
+	struct map m = { c->start, c->start + c->length, 0, 0, c->prot };
+	bool changed = false;
+
+	if (c->length == 0 || c->start + c->length < c->start)
+		return;
+	if (r->what != READ_ADDRESSES)
+		m = map_of(ps, r->pid, c);
+	if (!maps_add(&r->maps, &m, &changed))
+		give_up(ps, NULL);
 }
 
 static void apply_exec(struct procs *ps, const struct change *c, struct change_effect *effect)
@@ -378,14 +430,6 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 	}
 }
 
-/* Mappings from /proc are not compared with /proc once more. */
-void procs_read_maps(struct procs *ps, struct proc *p)
-{
-	p->prune_at = SIZE_MAX;
-	proc_scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
-	set_prune(p);
-}
-
 static void add_task(void *arg, uint32_t tid, struct slice comm)
 {
 	struct found *f = arg;
@@ -393,7 +437,8 @@ static void add_task(void *arg, uint32_t tid, struct slice comm)
 	procs_new_task(f->ps, f->p, tid, comm);
 }
 
-bool procs_read(struct procs *ps, struct proc *p)
+/* Reads what else there is than mappings. Returns false if the process is gone. */
+static bool read_status(struct procs *ps, struct proc *p)
 {
 	struct proc_scan_status s;
 
@@ -404,8 +449,6 @@ bool procs_read(struct procs *ps, struct proc *p)
 		return false;
 	p->start = s.start;
 	p->kernel = s.kernel;
-	if (!p->kernel)
-		procs_read_maps(ps, p);
 	if (s.threads > 1) /* most have one, whose name is known; the side-band reports those made since then */
 		proc_scan_tasks(p->pid, add_task, &(struct found){ ps, p });
 	procs_new_task(ps, p, p->pid, s.comm);
@@ -416,6 +459,34 @@ bool procs_read(struct procs *ps, struct proc *p)
 		procs_apply(ps, &c, &ignored);
 	}
 	return true;
+}
+
+/* Mappings from /proc are not compared with /proc once more. */
+bool procs_read(struct procs *ps, struct proc *p)
+{
+	if (!read_status(ps, p))
+		return false;
+	if (p->kernel)
+		return true;
+	p->unread = readings_rest(&ps->readings, p->pid);
+	if (p->unread)
+		return true;
+	p->prune_at = SIZE_MAX;
+	proc_scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
+	set_prune(p);
+	readings_charge(&ps->readings, p->pid, host_mono_ns() - p->seen);
+	return true;
+}
+
+/* Has the mappings of a sampled process read that /proc was not asked for yet. time: of the sample */
+static void want_unread(struct procs *ps, struct proc *p, uint64_t time)
+{
+	uint64_t now = host_mono_ns();
+
+	if (p->dead || (p->asked && now < p->asked + ASK_AGAIN))
+		return;
+	p->asked = now;
+	procs_want(ps, p, READ_MAPPINGS, time);
 }
 
 static void add_process(void *arg, uint32_t pid)
@@ -439,7 +510,7 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 	struct task *t = procs_known_task(ps, tid);
 	struct proc *p;
 
-	if (t && t->proc->pid == pid)
+	if (t && t->proc->pid == pid && !t->proc->unread)
 		return t;
 	p = procs_find(ps, pid);
 	if (!p) {
@@ -448,9 +519,12 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 			return NULL;
 		p->time = now;
 		p->kernel = pid == 0;
-		if (pid != 0 && !procs_read(ps, p)) /* it is gone, and its records were lost */
+		if (pid != 0 && !read_status(ps, p)) /* it is gone, and its records were lost */
 			procs_bury(ps, p, now);
+		p->unread = pid != 0 && !p->kernel;
 	}
+	if (p->unread)
+		want_unread(ps, p, now);
 	t = procs_known_task(ps, tid);
 	if (t && t->proc == p)
 		return t;

@@ -10,6 +10,7 @@
 #define CPROF_RECORD_PROCESS_PROCS_H
 
 #include "cmd/cprof-record/process/proc_scan.h"
+#include "cmd/cprof-record/process/readings.h"
 #include "common/base/idmap.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
@@ -66,8 +67,12 @@ struct proc {
 	uint64_t whole; /* mappings and names are complete as of this time, unless records were lost since */
 	uint64_t asked; /* when reread.c last read it to find lost changes */
 	struct maps maps; /* file: index in exes + 1 */
+	uint64_t pruned;  /* when it was last asked for mappings that are gone */
 	size_t prune_at;  /* mappings until /proc is compared: perf reports no munmap; 0: PRUNE_LEAST */
 	uint64_t version; /* changes with maps */
+	bool unread;       /* its mappings are to be read when it is sampled */
+	bool reading;      /* it is being read, or waits for that */
+	struct maps since; /* its changes meanwhile: the reading may or may not have them */
 	uint64_t parent_serial, parent_version; /* after a fork: the parent's values at that time */
 	uint32_t parent_pid;
 	uint64_t exec_of; /* after an exec: the stream's id of the previous image, in exec_segment */
@@ -157,13 +162,16 @@ struct procs {
 	uint32_t questions;
 	size_t unidentified;   /* exes with a pending question */
 	bool failed;            /* memory ran out once: data is incomplete */
+	struct readings readings;
+	uint64_t maps_dropped;  /* mappings of processes with more than PROCS_MAPPINGS */
 	/* reread.c */
 	uint64_t lost;          /* when the side-band last lost records; 0: never */
-	uint64_t reread_at;     /* time before which no other process is read again */
 	struct reread *rereads; /* pending results in order of time */
 	size_t n_rereads, cap_rereads;
 	uint64_t n_reread;      /* number of processes read again, ever */
 };
+
+enum { PROCS_MAPPINGS = 32768 }; /* in a process, as many as a reading has */
 
 /* Effects of a change that the stream may have to record. */
 struct change_effect {
@@ -203,11 +211,16 @@ void procs_identified(struct procs *ps, const struct opener_answer *a);
 bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now);
 bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now);
 
+/* Adds a mapping that was read to the reading. */
+void procs_found(struct procs *ps, struct reading *r, const struct change *c);
+/* Has a process read. time: as in struct reading */
+void procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time);
+/* Forgets mappings that a reading does not have. */
+void procs_prune(struct proc *p, const struct reading *r);
+
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 /* Reads one process from /proc into p. Returns false if it is gone. */
 bool procs_read(struct procs *ps, struct proc *p);
-/* Adds the executable mappings that the process has now. */
-void procs_read_maps(struct procs *ps, struct proc *p);
 
 #endif

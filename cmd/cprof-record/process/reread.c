@@ -8,30 +8,15 @@
 #include "common/base/array.h"
 
 enum {
-	READ_SHARE = 100, /* reading may take one part in 100 of the time */
 	TASKS_MOST = 64,  /* names read again per process */
 };
+
+#define ASK_AGAIN UINT64_C(1000000000) /* ns from one reading of a process to the next */
 
 void reread_lost(struct procs *ps, uint64_t time)
 {
 	if (time > ps->lost)
 		ps->lost = time;
-}
-
-static void read_again(struct procs *ps, struct proc *p, uint64_t now, bool again)
-{
-	struct proc fresh = { .pid = p->pid };
-
-	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads)))
-		return;
-	procs_read_maps(ps, &fresh);
-	if (maps_count(&fresh.maps) == 0) { /* it is gone */
-		maps_release(&fresh.maps);
-		return;
-	}
-	ps->rereads[ps->n_rereads++] = (struct reread){ .time = now, .pid = p->pid, .serial = p->serial, .maps = fresh.maps,
-							.again = again };
-	ps->n_reread++;
 }
 
 void reread_want(struct procs *ps, struct proc *p)
@@ -41,11 +26,70 @@ void reread_want(struct procs *ps, struct proc *p)
 	if (p->whole >= ps->lost || p->asked >= ps->lost || p->kernel || p->dead)
 		return;
 	now = host_mono_ns();
-	if (now < ps->reread_at)
+	if (now < p->asked + ASK_AGAIN)
 		return;
 	p->asked = now;
-	read_again(ps, p, now, false);
-	ps->reread_at = now + (host_mono_ns() - now) * READ_SHARE;
+	procs_want(ps, p, READ_MAPPINGS, now);
+}
+
+/* Keeps a reading until the recording comes to its moment, or takes it in at once if mappings are gone. */
+static void take_reading(struct procs *ps, struct proc *p, struct reading *r)
+{
+	bool changed = false;
+	size_t at;
+
+	p->unread = p->unread && r->what == READ_ADDRESSES;
+	if (r->what == READ_ADDRESSES) {
+		procs_prune(p, r);
+		return;
+	}
+	for (const struct map *m = maps_from(&p->since, 0); m; m = maps_from(&p->since, m->end))
+		maps_add(&r->maps, m, &changed);
+	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads)))
+		return;
+	for (at = ps->n_rereads++; at > 0 && ps->rereads[at - 1].time > r->time; at--)
+		ps->rereads[at] = ps->rereads[at - 1];
+	ps->rereads[at] = (struct reread){ .time = r->time, .pid = p->pid, .serial = p->serial, .maps = r->maps,
+							.again = r->what == READ_AGAIN };
+	r->maps = (struct maps){ 0 };
+	ps->n_reread += ps->lost != 0;
+}
+
+static struct proc *process_of(const struct procs *ps, const struct reading *r)
+{
+	struct proc *p = procs_find(ps, r->pid);
+
+	return p && p->serial == r->serial ? p : NULL;
+}
+
+static bool wants_reading(void *arg, const struct reading *r)
+{
+	const struct proc *p = process_of(arg, r);
+
+	return p && !p->dead;
+}
+
+static void add_found(void *arg, struct reading *r, const struct change *c)
+{
+	procs_found(arg, r, c);
+}
+
+static void end_reading(void *arg, struct reading *r, bool read)
+{
+	struct proc *p = process_of(arg, r);
+
+	if (p && read && maps_count(&r->maps))
+		take_reading(arg, p, r);
+	if (p) {
+		p->reading = false;
+		maps_release(&p->since);
+	}
+}
+
+void reread_step(struct procs *ps)
+{
+	readings_step(&ps->readings, &ps->scan, host_mono_ns(),
+		      &(struct readings_taker){ wants_reading, add_found, end_reading, ps });
 }
 
 /* /proc marks the path of a deleted file. */
@@ -187,10 +231,8 @@ static bool next_change_of(struct procs *ps, size_t i, struct change *c, struct 
 	if (!r->compared) {
 		r->compared = true;
 		if (is_other_image(ps, p, &r->maps)) {
-			uint64_t now = host_mono_ns();
-
 			if (!r->again) { /* the exec's own record may still come: read once more */
-				read_again(ps, p, now, true);
+				procs_want(ps, p, READ_AGAIN, host_mono_ns());
 				return false;
 			}
 			*c = (struct change){ .kind = CHANGE_EXEC, .time = r->time, .pid = p->pid, .tid = p->pid };

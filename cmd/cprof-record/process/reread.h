@@ -12,8 +12,10 @@
 
 /* Notes that records of changes before this time were lost. */
 void reread_lost(struct procs *ps, uint64_t time);
-/* Reads a process that was sampled, unless it lost nothing, or reading already takes too much of the time. */
+/* Has a process read that was sampled, unless it lost nothing, or was read a moment ago. */
 void reread_want(struct procs *ps, struct proc *p);
+/* Takes readings that are finished, and begins others. */
+void reread_step(struct procs *ps);
 /*
  * Returns the next change found by a reading up to this time; it has been applied to ps as by procs_apply.
  * False: there is none. The text of the change is valid until the next call.
