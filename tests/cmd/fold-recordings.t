@@ -57,8 +57,10 @@ rm "$b.gz"
 is "  beyond the first file" "$(window --from 25s "$tmp/rot")" 5
 is "  if a file is missing between them" "$(window --from 22s "$a" "$c")" 8
 is "the earliest file given is the beginning" "$(window --to 12s "$c" "$b")" 12
-is "parts add up" \
-	"$(for w in '--to 7s' '--from 7s --to 21.5s' '--from 21.5s'; do window $w "$tmp/rot"; done | total)" 30
+for w in '--to 7s' '--from 7s --to 21.5s' '--from 21.5s'; do
+	window $w "$tmp/rot"
+done >"$tmp/parts"
+is "parts add up" "$(total <"$tmp/parts")" 30
 
 for format in perfscript speedscope firefox tsv callgrind; do
 	for f in "$tmp/joined" "$tmp/rot"; do
@@ -96,7 +98,16 @@ is "  however their files alternate" \
 for run in 1 2 3; do
 	capture run$run h ${run}00 10 closed
 done
-like "repeated runs remain runs" \
-	"$(cprof-diff --no-names "$tmp"/run1 "$tmp"/run2 "$tmp"/run3 -- "$tmp"/run1 "$tmp"/run2 "$tmp"/run3 2>&1)" \
-	'between the captures of a side'
+set -- "$tmp"/run1 "$tmp"/run2 "$tmp"/run3
+like "repeated runs remain runs" "$(cprof-diff --no-names "$@" -- "$@" 2>&1)" 'between the captures of a side'
+
+# Copies
+like "no message without a copy" "$(cprof-fold --no-names "$tmp/rot" 2>&1 >"$tmp/out"; echo none)" '^none$'
+cp "$a" "$tmp/rot/copy.cprof"
+for view in cprof-fold cprof-top 'cprof-convert -t tsv' 'cprof-diff --split 12s'; do
+	$view --no-names "$tmp/rot" 2>"$tmp/err" >"$tmp/out"
+	is "${view%% *} warns of a copy in a directory" "$(grep -c 'added up twice: .* is a copy of' "$tmp/err")" 1
+done
+cprof-fold --no-names "$a" "$b" "$tmp/rot/copy.cprof" 2>"$tmp/err" >"$tmp/out"
+like "  and among operands" "$(cat "$tmp/err")" 'added up twice: .*copy.cprof is a copy of .*a.cprof'
 done_testing

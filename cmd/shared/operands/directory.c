@@ -24,6 +24,14 @@ struct found {
 	bool packed;
 };
 
+/* A capture in a file, and its place in the list. */
+struct given {
+	char *name;
+	size_t at;
+	uint64_t series, start;
+	bool fixed; /* it is in a directory, whose captures are in order */
+};
+
 /* Files that are reported together. */
 struct others {
 	size_t n;
@@ -39,6 +47,8 @@ struct directory {
 
 static char **list;
 static size_t n_list, cap_list;
+static struct given *files; /* those of the list whose time is known */
+static size_t n_files, cap_files;
 static struct directory *directories;
 static size_t n_directories, cap_directories, current;
 static uint64_t earliest = UINT64_MAX, latest, left_first, left_last;
@@ -224,13 +234,6 @@ static bool is_wanted(const struct listing *l, size_t i, const struct view *view
 	return select_wants(view, &x);
 }
 
-/* An operand that is a capture in a file, and its place in the list. */
-struct given {
-	char *name;
-	size_t at;
-	uint64_t series, start;
-};
-
 static int by_place(const void *a, const void *b)
 {
 	const struct given *x = a, *y = b;
@@ -267,21 +270,63 @@ static bool read_given(struct given *g)
 	return f.facts.start != UINT64_MAX;
 }
 
-/* Puts files of one recording in the order of time, in the places of the list that they have. */
-static void order_given(struct given *given, size_t n)
+static void note_file(struct given file)
 {
-	struct given *places = calloc(n + 1, sizeof(*places));
-
-	if (!places)
+	if (!grow_array(&files, &cap_files, n_files, sizeof(*files)))
 		cli_no_memory();
+	files[n_files++] = file;
+}
+
+/* Puts operands of one recording in the order of time, in the places of the list that they have. */
+static void order_files(void)
+{
+	struct given *places = calloc(n_files + 1, sizeof(*places)), *given = calloc(n_files + 1, sizeof(*given));
+	size_t n = 0;
+
+	if (!places || !given)
+		cli_no_memory();
+	for (size_t i = 0; i < n_files; i++) {
+		if (!files[i].fixed)
+			places[n] = given[n] = files[i], n++;
+	}
 	if (n) {
-		memcpy(places, given, n * sizeof(*places));
 		qsort(places, n, sizeof(*places), by_place);
 		qsort(given, n, sizeof(*given), by_start);
 	}
 	for (size_t i = 0; i < n; i++)
 		list[places[i].at] = given[i].name;
 	free(places);
+	free(given);
+}
+
+/* Warns of captures that begin at the same nanosecond of one recording: their samples count twice. */
+static void report_copies(void)
+{
+	static struct buf reported; /* both sides of a comparison may have them */
+	struct others copies = { 0 };
+	struct buf text = { 0 };
+
+	if (n_files)
+		qsort(files, n_files, sizeof(*files), by_start);
+	for (size_t i = 1; i < n_files; i++) {
+		const struct given *a = &files[i - 1], *b = &files[i];
+
+		if (a->series != b->series || a->start != b->start || strcmp(a->name, b->name) == 0)
+			continue;
+		buf_printf(&text, "%s is a copy of %s", b->name, a->name);
+		note_other(&copies, buf_cstr(&text), NULL);
+		buf_clear(&text);
+	}
+	if (copies.n > NAMED)
+		buf_printf(&copies.names, " and %zu more", copies.n - NAMED);
+	if (copies.n && strcmp(buf_cstr(&copies.names), buf_cstr(&reported)) != 0)
+		cli_warn("captures are added up twice: %s", buf_cstr(&copies.names));
+	if (copies.n) {
+		buf_clear(&reported);
+		buf_text(&reported, buf_cstr(&copies.names));
+	}
+	buf_release(&copies.names);
+	buf_release(&text);
 }
 
 static void note_start(uint64_t start)
@@ -329,6 +374,9 @@ static void add_captures(struct listing *l, const struct view *view)
 		if (is_wanted(l, i, view) || (i + 1 == l->n && n_list == d.first)) {
 			add_operand(l->captures[i].path);
 			note_start(l->captures[i].facts.start);
+			if (l->captures[i].facts.start != UINT64_MAX)
+				note_file((struct given){ .name = l->captures[i].path, .series = l->captures[i].facts.series,
+							  .start = l->captures[i].facts.start, .fixed = true });
 		} else {
 			note_left_out(l->captures[i].facts.start);
 			free(l->captures[i].path);
@@ -363,10 +411,9 @@ static void add_directory(const char *path, const struct view *view)
 char **directory_operands(char **given, const struct view *view)
 {
 	size_t first = n_list ? n_list + 1 : 0; /* after the NULL of an earlier list */
-	struct given *files = NULL;
-	size_t n = 0, cap = 0;
 
 	n_list = first;
+	n_files = 0;
 	for (; *given; given++) {
 		struct given one = { .name = *given, .at = n_list };
 
@@ -375,14 +422,13 @@ char **directory_operands(char **given, const struct view *view)
 			continue;
 		}
 		add_operand(*given);
-		if (!view || !read_given(&one))
-			continue;
-		if (!grow_array(&files, &cap, n, sizeof(*files)))
-			cli_no_memory();
-		files[n++] = one;
+		if (view && read_given(&one))
+			note_file(one);
 	}
-	order_given(files, n);
-	free(files);
+	if (view) {
+		order_files();
+		report_copies();
+	}
 	if (n_list == first)
 		add_operand((char *)"-");
 	return list + first;
