@@ -14,6 +14,7 @@
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
+#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
@@ -319,6 +320,7 @@ static enum status load_captures(struct settings *s, struct filters *f, char **o
 			one = operand_load(f, *operands, p, 0, l);
 		status = one > status ? one : status;
 	}
+	naming_report(f);
 	return status;
 }
 

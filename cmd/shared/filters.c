@@ -393,6 +393,9 @@ void filters_release(struct filters *f)
 	present_release(&f->present);
 	mixed_events_release(&f->alike);
 	recordings_release(&f->recordings);
+	intern_release(&f->notes.named);
+	intern_release(&f->notes.unnamed);
+	intern_release(&f->notes.missing);
 	if (f->view.modules)
 		gather_modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {

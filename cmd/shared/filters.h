@@ -97,6 +97,15 @@ enum columns {
 
 struct operand_watch;
 struct operand_taker;
+struct symbol_files;
+
+/* Operands whose names were looked up, or are missing; see naming_report. */
+struct naming_notes {
+	bool naming;             /* the operand that is being read is read through cprof-sym */
+	struct intern named;     /* operands that were */
+	struct intern unnamed;   /* operands without names */
+	struct intern missing;   /* "/usr/bin/app (build-id-mismatch)" */
+};
 
 /* All zero to begin with. Release with filters_release. Option arguments are referenced, not copied. */
 struct filters {
@@ -115,6 +124,8 @@ struct filters {
 	bool cpu_beside;  /* with it, CPU time goes to side 1 of the profile */
 	/* Name a capture without names while it is read; warn if it remains without them. */
 	bool names, hints;
+	const struct symbol_files *files; /* options of cprof-sym for that; NULL: none */
+	struct naming_notes notes;
 	const char **groups, **users, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_users, cap_labels, cap_events;
 	struct transform shape; /* transformations of the profile; points to the expressions */

@@ -138,6 +138,8 @@ static void note_record(struct filters *f, const struct capture *c, const struct
 	present_record(&f->present, &f->view, c, rec);
 	if (rec->type == RECORD_SEGMENT)
 		time_range_note(&f->range, &f->recordings, c);
+	if (rec->type == RECORD_SOURCE)
+		naming_source(f, c, &rec->source);
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_LISTED &&
 	    !intern_add(&f->event_names, rec->event.name, &id))
 		cli_no_memory();
@@ -365,7 +367,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	} else {
 		status = load_stream(f, fd, name, taken, t, sum);
 	}
-	closed = naming_close(&naming, fd);
+	closed = naming_close(&naming, f, fd);
 	progress_end();
 	return directory_done(path, closed > status ? closed : status);
 }

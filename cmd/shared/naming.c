@@ -11,11 +11,14 @@
 
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/sibling.h"
+#include "cmd/shared/symbol_files.h"
+#include "common/capture/capture.h"
 #include "common/locate/identity.h"
+#include "common/profile/sanitize.h"
 #include "common/stream/block.h"
 #include "common/stream/reader.h"
 
-enum { ID_MAX = 64 };
+enum { ID_MAX = 64, FILES_SHOWN = 3, ARGUMENTS = 16 };
 
 /* The text of a header field, "" if it is unknown or too long. */
 static void note_text(char to[ID_MAX], struct slice text)
@@ -78,10 +81,27 @@ static bool is_unnamed(int *fd, const char *path)
 	return unnamed;
 }
 
-/* The messages of cprof-sym are left out: the view has its own counts of frames without a name. */
-static void run_sym(const struct view *v, int fd, int to)
+/* Appends the options that say where files are. */
+static size_t add_files(const struct symbol_files *s, const char **argv, size_t n)
 {
-	const char *argv[] = { "cprof-sym", NULL, NULL, NULL };
+	for (size_t i = 0; s && i < s->n_debug_dirs; i++) {
+		argv[n++] = "--debug-dir";
+		argv[n++] = s->debug_dirs[i];
+	}
+	if (s && s->symfs) {
+		argv[n++] = "--symfs";
+		argv[n++] = s->symfs;
+	}
+	if (s && s->debuginfod)
+		argv[n++] = "--debuginfod";
+	return n;
+}
+
+/* The messages of cprof-sym are left out: naming_report and the views have their own. */
+static void run_sym(const struct filters *f, int fd, int to)
+{
+	const char *argv[ARGUMENTS + 2 * SYMBOL_FILES_DIRS_MAX] = { "cprof-sym" };
+	const struct view *v = &f->view;
 	size_t n = 1;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -89,6 +109,7 @@ static void run_sym(const struct view *v, int fd, int to)
 		argv[n++] = "-i";
 	if (v->lines || view_has_key(v, BY_LINE) || view_has_key(v, BY_FILE))
 		argv[n++] = "-l";
+	n = add_files(f->files, argv, n);
 	dup2(null, STDERR_FILENO);
 	dup2(fd, STDIN_FILENO);
 	dup2(to, STDOUT_FILENO);
@@ -96,7 +117,7 @@ static void run_sym(const struct view *v, int fd, int to)
 }
 
 /* Starts cprof-sym. Returns the descriptor of its output, -1 if it cannot run. */
-static int start_sym(struct naming *n, const struct view *v, int fd)
+static int start_sym(struct naming *n, const struct filters *f, int fd)
 {
 	struct pollfd ready = { .events = POLLIN };
 	int ends[2];
@@ -105,7 +126,7 @@ static int start_sym(struct naming *n, const struct view *v, int fd)
 		return -1;
 	n->pid = fork();
 	if (n->pid == 0)
-		run_sym(v, fd, ends[1]);
+		run_sym(f, fd, ends[1]);
 	close(ends[1]);
 	ready.fd = ends[0];
 	while (n->pid > 0 && poll(&ready, 1, -1) < 0 && errno == EINTR)
@@ -127,28 +148,38 @@ static bool wants_names(const struct filters *f)
 	return t->match || t->focus || t->exclude || t->base || view_names_functions(&f->view);
 }
 
-int naming_open(struct naming *n, const struct filters *f, const char *path)
+static void note_name(struct intern *names, struct slice name)
+{
+	uint32_t id;
+
+	if (!intern_add(names, name, &id))
+		cli_no_memory();
+}
+
+int naming_open(struct naming *n, struct filters *f, const char *path)
 {
 	int fd = operand_open(path), named;
 
 	*n = (struct naming){ 0 };
-	if (!f->names || f->watch || !wants_names(f) || !is_unnamed(&fd, path))
+	if (!f->names || !wants_names(f) || !is_unnamed(&fd, path))
 		return fd;
-	named = start_sym(n, &f->view, fd);
+	named = start_sym(n, f, fd);
 	if (named < 0) {
 		lseek(fd, 0, SEEK_SET);
 		return fd;
 	}
 	operand_pass(fd, named);
-	cli_warn("%s: no names: read through cprof-sym (--no-names prevents it)", path);
+	note_name(&f->notes.named, slice_of(path));
+	f->notes.naming = true;
 	return named;
 }
 
-enum status naming_close(struct naming *n, int fd)
+enum status naming_close(struct naming *n, struct filters *f, int fd)
 {
 	enum status closed = operand_close(fd);
 	int status = 0;
 
+	f->notes.naming = false;
 	if (!n->pid)
 		return closed;
 	while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
@@ -158,8 +189,59 @@ enum status naming_close(struct naming *n, int fd)
 	return closed;
 }
 
-void naming_hint(const struct filters *f, const char *name, const struct gather_sums *sums)
+void naming_hint(struct filters *f, const char *name, const struct gather_sums *sums)
 {
 	if (f->hints && !sums->symbols && sums->unresolved && wants_names(f))
-		cli_warn("%s: no names: run cprof-sym", name);
+		note_name(&f->notes.unnamed, slice_of(name));
+}
+
+void naming_source(struct filters *f, const struct capture *c, const struct record_source *r)
+{
+	struct buf text = { 0 };
+
+	if (!f->notes.naming || r->file >= c->n_files || !capture_path_is_file(c->files[r->file].path))
+		return;
+	if (r->status != SOURCE_NO_FILE && r->status != SOURCE_MISMATCH && r->status != SOURCE_CHANGED &&
+	    r->status != SOURCE_PERMISSION && r->status != SOURCE_DAMAGED)
+		return;
+	sanitize_append(&text, c->files[r->file].path);
+	buf_printf(&text, " (%s)", source_status_name(r->status));
+	if (text.failed)
+		cli_no_memory();
+	note_name(&f->notes.missing, buf_view(&text));
+	buf_release(&text);
+}
+
+/* Reports the operands and forgets them, for the next side. */
+static void report_operands(struct intern *names, const char *what)
+{
+	if (names->n == 1)
+		cli_warn("%s: no names: %s", (const char *)intern_get(names, 0).p, what);
+	else if (names->n)
+		cli_warn("%zu captures have no names: %s", (size_t)names->n, what);
+	intern_release(names);
+}
+
+void naming_append_missing(const struct filters *f, struct buf *out)
+{
+	const struct intern *missing = &f->notes.missing;
+
+	for (uint32_t i = 0; i < missing->n && i < FILES_SHOWN; i++)
+		buf_printf(out, "%s%s", i ? ", " : "; names are missing: ", (const char *)intern_get(missing, i).p);
+	if (missing->n > FILES_SHOWN)
+		buf_printf(out, " and %zu more files", (size_t)missing->n - FILES_SHOWN);
+}
+
+void naming_report(struct filters *f)
+{
+	struct buf missing = { 0 };
+
+	report_operands(&f->notes.named, "read through cprof-sym (--no-names prevents it)");
+	report_operands(&f->notes.unnamed, "run cprof-sym");
+	naming_append_missing(f, &missing);
+	if (missing.failed)
+		cli_no_memory();
+	if (missing.n)
+		cli_warn("%s", buf_cstr(&missing) + strlen("; "));
+	buf_release(&missing);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "common/base/array.h"
 #include "common/profile/outermost.h"
@@ -179,6 +180,7 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 		setup->timed[number] = side->loaded.streams && !side->loaded.texts;
 		setup->runs[number] = side->runs;
 	}
+	naming_report(f);
 	f->view.from = from;
 	f->view.to = to;
 	return status;

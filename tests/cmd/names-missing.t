@@ -44,6 +44,37 @@ like "  --no-names: the warning remains" "$(cat err)" 'raw.bin has no names yet:
 cprof-top --by process raw.bin >out 2>err
 is "names do not matter to --by process" "$(cat err)" ""
 
+cprof-top -w 1 -n 0 raw.bin >out 2>err
+like "cprof-top -w reads a file through cprof-sym" "$(cat out)" 'brief_work'
+is "  and says so" "$(cat err)" "$(note cprof-top raw.bin)"
+
+# Many captures have one message.
+mkdir many
+for i in 1 2 3; do
+	cprof-dump raw.bin | sed "s/^\(meta key=\"command-line\" value=\"\).*/\1$i\"/" >text
+	cprof-dump -r text >many/$i
+done
+for view in cprof-top cprof-fold "cprof-flame -o svg"; do
+	$view many >out 2>err
+	is "$view: three captures" "$(cat err)" \
+		"${view%% *}: 3 captures have no names: read through cprof-sym (--no-names prevents it)"
+done
+cprof-diff --split 0.2s raw.bin >out 2>err
+is "cprof-diff: one capture that is read twice" "$(grep 'no names' err)" "$(note cprof-diff raw.bin)"
+
+# The program has been replaced since, or is gone.
+cp "$BUILD/tests/burn" prog
+cprof-record -q -o replaced.bin -- ./prog brief 500 2>err
+cp "$BIN/cprof-dump" prog.new && mv prog.new prog
+for view in cprof-top cprof-fold "cprof-flame -o svg"; do
+	$view replaced.bin >out 2>err
+	like "$view: the reason for missing names" "$(cat err)" \
+		"^${view%% *}: names are missing: .*/prog \(build-id-mismatch\)"
+done
+rm prog
+cprof-top replaced.bin >out 2>err
+like "a file that is gone" "$(cat err)" 'names are missing: .*/prog \(no-file\)'
+
 # Without cprof-sym, and with a capture that is cut
 mkdir bin
 cp "$BIN/cprof-top" bin/
