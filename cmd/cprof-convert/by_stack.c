@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/naming.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
 #include "common/compress/gzip.h"
@@ -161,7 +162,9 @@ enum status convert_tsv(struct conversion *c)
 
 		status = s > status ? s : status;
 	}
+	naming_report(f);
 	warn_losses(&sum);
+	warn_waits(c, &sum);
 	filters_shape(f, &p);
 	if (sum.good && status == STATUS_OK && !p.total[0])
 		filters_warn_none(f, "the table is empty");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/naming.h"
 #include "cmd/shared/version.h"
 
 const char *creator_name(void)
@@ -75,6 +76,21 @@ void warn_losses(const struct loaded *l)
 	buf_release(&text);
 }
 
+void warn_waits(const struct conversion *c, const struct loaded *l)
+{
+	const struct view *v = &c->filters.view;
+	struct buf text = { 0 };
+	uint64_t waited = 0;
+
+	for (unsigned int i = CAPTURE_SLEEPS; i < CAPTURE_WAITS; i++)
+		waited += l->totals.waited[i];
+	if (!waited || v->wall || v->n_events)
+		return;
+	about_length(waited, &text);
+	cli_warn("%s waited, which is left out (--wall)", buf_cstr(&text));
+	buf_release(&text);
+}
+
 enum status collect_all(struct conversion *c, struct collected *it)
 {
 	struct operand_taker taker = {
@@ -94,9 +110,11 @@ enum status collect_all(struct conversion *c, struct collected *it)
 
 		status = s > status ? s : status;
 	}
+	naming_report(&c->filters);
 	finish_traces(c, it, &text);
 	profile_release(&text);
 	warn_losses(&it->loaded);
+	warn_waits(c, &it->loaded);
 	if (!it->loaded.good)
 		return STATUS_DAMAGED;
 	if (status == STATUS_OK && !it->traces.n_samples)

@@ -27,6 +27,8 @@ struct collected {
 
 /* Reads all operands. Returns the status to end with if writing succeeds. */
 enum status collect_all(struct conversion *c, struct collected *it);
+/* Reports waits that the options leave out: most of these formats count no time without --wall. */
+void warn_waits(const struct conversion *c, const struct loaded *l);
 /* Returns "cprof-convert 1.2". */
 const char *creator_name(void);
 void write_stdout(struct slice bytes);

@@ -22,6 +22,7 @@ static const struct option_row options[] = {
 	  "form of names in the stream (simplified)" },
 	{ OPTIONS_OUTPUT, CONVERT_SAMPLE_TYPE, "sample-type", "TYPE", "sample type of pprof profiles for the stream" },
 	FILTER_ROWS,
+	FILTER_NAMES_ROW,
 	CLI_ROWS,
 	{ 0 },
 };
@@ -31,9 +32,9 @@ static const struct command_line command = {
 
 /*
  * The formats: the name for -t, and the function. Flags: the output is binary; made of stacks by address;
- * made of stacks by name. known: whether this build has the format (NULL: always).
+ * made of stacks by name; made of addresses, which its readers name. known: whether this build has the format (NULL: always).
  */
-enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2, FORMAT_NAMES = 4 };
+enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2, FORMAT_NAMES = 4, FORMAT_RAW = 8 };
 
 static const struct format {
 	const char *name;
@@ -47,7 +48,7 @@ static const struct format {
 	{ "perfetto", convert_perfetto, FORMAT_BINARY | FORMAT_STACKS, NULL },
 	{ "callgrind", convert_callgrind, FORMAT_STACKS, NULL },
 	{ "tsv", convert_tsv, FORMAT_NAMES, NULL },
-	{ "perf", convert_perf, FORMAT_BINARY, NULL },
+	{ "perf", convert_perf, FORMAT_BINARY | FORMAT_RAW, NULL },
 	{ "perfscript", convert_perfscript, 0, NULL },
 	{ "stream", convert_stream, FORMAT_BINARY, NULL },
 };
@@ -158,6 +159,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	if (!format)
 		cli_usage("-t FORMAT is required%s", file ? ": the suffix of the file does not give it" : "");
 	check_shape(&c->filters.shape, format);
+	if (format->flags & FORMAT_RAW)
+		c->filters.names = c->filters.hints = false;
 	if (c->has_by && format->convert != convert_speedscope)
 		cli_usage("--by requires -t speedscope");
 	if (c->has_demangle && format->convert != convert_stream)
@@ -175,7 +178,7 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 
 int main(int argc, char **argv)
 {
-	struct conversion conversion = { .demangle = DEMANGLE_SIMPLIFIED };
+	struct conversion conversion = { .filters = { .names = true, .hints = true }, .demangle = DEMANGLE_SIMPLIFIED };
 	const struct format *format;
 	enum status status;
 

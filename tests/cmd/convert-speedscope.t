@@ -90,6 +90,10 @@ same "  with the commands as frames, as folded text is shown" "$tmp/want" "$tmp/
 
 # Order of time: the samples of perf script's text, those in a row with one stack as one
 python3 "$here/convert-timed.py" 3 "$tmp/account" one | cprof-dump -r >"$tmp/t.bin" || exit 1
+speedscope "$tmp/t.bin" 2>"$tmp/err" >"$tmp/json"
+like "waits that the options leave out are reported" "$(cat "$tmp/err")" ' waited, which is left out \(--wall\)$'
+speedscope --wall "$tmp/t.bin" 2>"$tmp/err" >"$tmp/json"
+is "  not with --wall" "$(cat "$tmp/err")" ""
 cat >"$tmp/order.py" <<'X'
 import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))

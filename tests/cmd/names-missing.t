@@ -44,6 +44,17 @@ like "  --no-names: the warning remains" "$(cat err)" 'raw.bin has no names yet:
 cprof-top --by process raw.bin >out 2>err
 is "names do not matter to --by process" "$(cat err)" ""
 
+for format in speedscope firefox callgrind tsv perfscript; do
+	status "cprof-convert -t $format: one without names" 0 cprof-convert -t $format raw.bin
+	is "  a message says how it is read" "$(cat "$tmp/err")" "$(note cprof-convert raw.bin)"
+	like "  and it has names" "$(cat "$tmp/out")" 'brief_work'
+	cprof-convert --no-names -t $format raw.bin >out 2>err
+	unlike "  --no-names" "$(cat out)" 'brief_work'
+done
+cprof-convert -t perf raw.bin >out 2>err
+is "cprof-convert -t perf: perf looks names up itself" "$(cat err)" ""
+cprof-convert -t tsv other.bin >out 2>err
+is "a capture of another machine gets advice" "$(cat err)" "$(advice cprof-convert other.bin)"
 cprof-top -w 1 -n 0 raw.bin >out 2>err
 like "cprof-top -w reads a file through cprof-sym" "$(cat out)" 'brief_work'
 is "  and says so" "$(cat err)" "$(note cprof-top raw.bin)"
@@ -54,7 +65,7 @@ for i in 1 2 3; do
 	cprof-dump raw.bin | sed "s/^\(meta key=\"command-line\" value=\"\).*/\1$i\"/" >text
 	cprof-dump -r text >many/$i
 done
-for view in cprof-top cprof-fold "cprof-flame -o svg"; do
+for view in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t tsv"; do
 	$view many >out 2>err
 	is "$view: three captures" "$(cat err)" \
 		"${view%% *}: 3 captures have no names: read through cprof-sym (--no-names prevents it)"
@@ -66,7 +77,7 @@ is "cprof-diff: one capture that is read twice" "$(grep 'no names' err)" "$(note
 cp "$BUILD/tests/burn" prog
 cprof-record -q -o replaced.bin -- ./prog brief 500 2>err
 cp "$BIN/cprof-dump" prog.new && mv prog.new prog
-for view in cprof-top cprof-fold "cprof-flame -o svg"; do
+for view in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t speedscope"; do
 	$view replaced.bin >out 2>err
 	like "$view: the reason for missing names" "$(cat err)" \
 		"^${view%% *}: names are missing: .*/prog \(build-id-mismatch\)"
