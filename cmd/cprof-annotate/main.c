@@ -8,6 +8,7 @@
 
 #include "cmd/cprof-annotate/annotate.h"
 #include "cmd/shared/facts/losses.h"
+#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
@@ -25,6 +26,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_FILES, ANNOTATE_OBJDUMP, "objdump", "PROGRAM", "run this instead of objdump" },
 	SYMBOL_FILES_ROWS,
 	FILTER_ROWS,
+	FILTER_NAMES_ROW,
 	{ OPTIONS_OUTPUT, 'o', "output", "text|html|FILE", "text (the default), a page, or a file" },
 	COLOUR_ROWS,
 	CLI_ROWS,
@@ -207,7 +209,9 @@ static void show_function(struct annotate *a, size_t i)
 	sheet_title(&a->sheet, line_sums_text(&a->sums, f->name), line_sums_text(&a->sums, f->module),
 		    f->self, f->total);
 	annotate_source(a, i);
-	if (a->assembly && !f->script)
+	if (a->assembly && f->script)
+		sheet_note(&a->sheet, "no instructions: the function is one of a script");
+	else if (a->assembly)
 		annotate_assembly(a, i);
 }
 
@@ -229,8 +233,9 @@ static size_t show_functions(struct settings *s)
 }
 
 /* Says that no function matches, and which ones there are. */
-static void refuse_function(const struct settings *s, enum status status) __attribute__((noreturn));
-static void refuse_function(const struct settings *s, enum status status)
+static void refuse_function(const struct settings *s, const struct filters *f, enum status status)
+	__attribute__((noreturn));
+static void refuse_function(const struct settings *s, const struct filters *f, enum status status)
 {
 	const struct line_sums *l = &s->annotate.sums;
 	struct intern names = { 0 };
@@ -247,8 +252,21 @@ static void refuse_function(const struct settings *s, enum status status)
 		buf_printf(&there, "; did you mean %s?", guess);
 	for (uint32_t i = 0; i < names.n && i < FUNCTIONS_NAMED; i++)
 		buf_printf(&there, "%s%s", i ? ", " : "; hottest: ", (const char *)intern_get(&names, i).p);
+	naming_append_missing(f, &there);
 	cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no stack has it%s%s",
 		s->function, l->n ? "" : ", because no sample was selected", there.n ? buf_cstr(&there) : "");
+}
+
+static void refuse_lines(const struct settings *s, const struct filters *f, enum status status)
+	__attribute__((noreturn));
+static void refuse_lines(const struct settings *s, const struct filters *f, enum status status)
+{
+	struct buf missing = { 0 };
+
+	naming_append_missing(f, &missing);
+	cli_die(status ? status : STATUS_SYSTEM,
+		"no function has lines: its debug information is not here (--debug-dir, --symfs)%s%s",
+		s->annotate.assembly ? "" : "; -a shows instructions", buf_cstr(&missing));
 }
 
 /*
@@ -291,7 +309,7 @@ static void list_functions(struct annotate *a, char *const *captures)
 }
 
 /* status: how reading ended; damage is reported before a function that is missing. */
-static void annotate_all(struct settings *s, enum status status, char *const *captures)
+static void annotate_all(struct settings *s, const struct filters *f, enum status status, char *const *captures)
 {
 	struct annotate *a = &s->annotate;
 
@@ -304,11 +322,9 @@ static void annotate_all(struct settings *s, enum status status, char *const *ca
 	} else if (show_functions(s)) {
 		sheet_end(&a->sheet);
 	} else if (s->function) {
-		refuse_function(s, status);
+		refuse_function(s, f, status);
 	} else if (a->sums.sum) {
-		cli_die(status ? status : STATUS_SYSTEM,
-			"no function has lines: its debug information is not here (--debug-dir, --symfs)%s",
-			a->assembly ? "" : "; -a shows instructions");
+		refuse_lines(s, f, status);
 	}
 	if (s->by_expression)
 		regfree(&s->expression);
@@ -317,7 +333,7 @@ static void annotate_all(struct settings *s, enum status status, char *const *ca
 int main(int argc, char **argv)
 {
 	struct settings s = { .annotate = { .context = CONTEXT, .objdump = "objdump" } };
-	struct filters f = { 0 };
+	struct filters f = { .names = true };
 	struct line_input in;
 	enum status status;
 	char **captures;
@@ -329,6 +345,7 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg) && !symbol_files_option(&s.files, c, optarg))
 			take_option(&s, c);
 	}
+	f.files = &s.files;
 	filters_check(&f);
 	check_options(&f);
 	line_input_begin(&in, &f.view, &s.files);
@@ -340,7 +357,8 @@ int main(int argc, char **argv)
 	result_open(captures);
 	status = read_captures(&s, &f, directory_operands(captures, &f.view), &in);
 	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
-	annotate_all(&s, status, captures);
+	annotate_all(&s, &f, status, captures);
+	naming_report(&f);
 	symbol_files_unread(modules_unread(in.files.modules), false);
 	line_sums_release(&s.annotate.sums);
 	source_rules_release(&s.annotate.rules);

@@ -58,6 +58,8 @@ is "a capture of another machine gets advice" "$(cat err)" "$(advice cprof-conve
 cprof-top -w 1 -n 0 raw.bin >out 2>err
 like "cprof-top -w reads a file through cprof-sym" "$(cat out)" 'brief_work'
 is "  and says so" "$(cat err)" "$(note cprof-top raw.bin)"
+cprof-annotate raw.bin >out 2>err
+is "cprof-annotate" "$(cat err)" "$(note cprof-annotate raw.bin)"
 
 # Many captures have one message.
 mkdir many
@@ -65,7 +67,7 @@ for i in 1 2 3; do
 	cprof-dump raw.bin | sed "s/^\(meta key=\"command-line\" value=\"\).*/\1$i\"/" >text
 	cprof-dump -r text >many/$i
 done
-for view in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t tsv"; do
+for view in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t tsv" cprof-annotate; do
 	$view many >out 2>err
 	is "$view: three captures" "$(cat err)" \
 		"${view%% *}: 3 captures have no names: read through cprof-sym (--no-names prevents it)"
@@ -82,6 +84,8 @@ for view in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t speedsco
 	like "$view: the reason for missing names" "$(cat err)" \
 		"^${view%% *}: names are missing: .*/prog \(build-id-mismatch\)"
 done
+status "cprof-annotate: a function without a name" 1 cprof-annotate brief_work replaced.bin
+like "  the reason" "$(cat "$tmp/err")" 'cannot find.*names are missing: .*/prog \(build-id-mismatch\)'
 rm prog
 cprof-top replaced.bin >out 2>err
 like "a file that is gone" "$(cat err)" 'names are missing: .*/prog \(no-file\)'
