@@ -42,16 +42,16 @@ uint64_t trend_view_weight(const struct trend_view *t, size_t row, uint64_t inte
 	return weight < t->trend.total[interval] ? t->trend.total[interval] - weight : 0;
 }
 
-/* Appends the beginning of an interval, in UTC. */
+/* Appends the beginning of an interval, in local time. */
 static void put_time(const struct trend *t, uint64_t interval, const char *format, struct buf *out)
 {
 	time_t seconds = (time_t)((t->first + interval) * t->length / SECOND);
 	char text[40];
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), format, &tm))
+	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), format, &tm))
 		buf_text(out, text);
-	if (t->length % SECOND)
+	if (t->length % SECOND && format[1] != 'Z')
 		buf_printf(out, ".%03u", (unsigned int)((t->first + interval) * t->length % SECOND / 1000000));
 }
 
@@ -176,7 +176,9 @@ static void put_trend(const struct views *v, struct buf *out)
 	buf_printf(out, ", %" PRIu64 " intervals of %g s from ", t.trend.intervals,
 		   (double)t.trend.length / SECOND);
 	put_time(&t.trend, 0, "%Y-%m-%d %H:%M:%S", out);
-	buf_text(out, " UTC\n\n");
+	buf_byte(out, ' ');
+	put_time(&t.trend, 0, "%Z", out);
+	buf_text(out, "\n\n");
 	if (CELL + t.trend.intervals * CELL + NAME <= (width ? width : LINE))
 		put_by_name(v, &t, out);
 	else
@@ -204,7 +206,9 @@ void trend_brief(const struct views *v, struct brief *b, size_t priority)
 
 	trend_view_init(&t, v);
 	t.shown = t.shown < COLUMNS_MOST ? t.shown : COLUMNS_MOST;
-	buf_text(&text, "| time (UTC) | total |");
+	buf_text(&text, "| time (");
+	put_time(&t.trend, 0, "%Z", &text);
+	buf_text(&text, ") | total |");
 	buf_text(&line, "|---|---:|");
 	for (size_t row = 0; row < t.shown + has_others(&t, v); row++) {
 		struct buf name = { 0 };

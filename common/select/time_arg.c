@@ -62,6 +62,34 @@ static bool parse_daytime(const char *text, const char **end, int64_t *ns)
 	return true;
 }
 
+/*
+ * Parses the zone at the end of a time: "Z", " UTC", "+01:00", "+0100" or none. Changes the offset, in seconds
+ * ahead of UTC, unless there is none.
+ */
+static bool parse_zone(const char *text, long *offset)
+{
+	unsigned int hours, minutes = 0;
+	int n = 0, m = 0;
+	long sign;
+
+	if (!*text)
+		return true;
+	text += strspn(text, " ");
+	*offset = 0;
+	if (strcmp(text, "Z") == 0 || strcmp(text, "UTC") == 0)
+		return true;
+	sign = *text == '+' ? 1 : *text == '-' ? -1 : 0;
+	if (!sign || strspn(text + 1, "0123456789:") != strlen(text + 1) || strlen(text) > 6 ||
+	    sscanf(text + 1, "%2u%n", &hours, &n) < 1 || n != 2)
+		return false;
+	text += 1 + n;
+	text += *text == ':' && text[1];
+	if (*text && (sscanf(text, "%2u%n", &minutes, &m) < 1 || m != 2 || text[m]))
+		return false;
+	*offset = sign * (long)(hours * HOUR + minutes * 60);
+	return hours < 24 && minutes < 60;
+}
+
 static bool parse_moment(const char *text, long offset, int64_t *ns)
 {
 	struct tm tm = { 0 };
@@ -72,11 +100,10 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 	    tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31)
 		return false;
 	text += n;
-	if (*text && ((*text != 'T' && *text != ' ') || !parse_daytime(text + 1, &text, &daytime)))
+	if ((*text == 'T' || *text == ' ') && text[1] >= '0' && text[1] <= '9' &&
+	    !parse_daytime(text + 1, &text, &daytime))
 		return false;
-	if (strcmp(text, "Z") == 0)
-		offset = 0;
-	else if (*text)
+	if (!parse_zone(text, &offset))
 		return false;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
@@ -173,14 +200,12 @@ bool time_arg_parse(struct time_arg *w, const char *text, int64_t now, long offs
 	if (parse_moment(text, offset, &w->ns) || parse_ago(text, now, &w->ns))
 		return true;
 	if (parse_daytime(text, &end, &w->ns)) {
-		if (strcmp(end, "Z") == 0) {
-			offset = 0;
-			end++;
-		}
+		if (!parse_zone(end, &offset))
+			return false;
 		w->kind = TIME_ARG_DAYTIME;
 		w->midnight = -offset * SECOND;
 		w->ns += w->midnight;
-		return *end == '\0';
+		return true;
 	}
 	w->kind = TIME_ARG_OFFSET;
 	return parse_offset(text, &w->ns);

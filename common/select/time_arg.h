@@ -10,7 +10,8 @@
  *	12.5, 12s, 1m30s	this long after the first sample
  *	-90s, -1h, 1 hour ago	this long before now
  *	14:03, 14:03:20.5	this time of each day, at the given offset from UTC
- *	2026-11-21T14:03:20	this moment, at that offset; with final Z in UTC; a space may replace T
+ *	2026-11-21T14:03:20	this moment, at that offset; a space may replace T
+ *	14:03Z, 14:03 UTC	with another offset, also +01:00 and +0100
  *	@1795269800.25		seconds since 1970
  */
 #ifndef CPROF_SELECT_TIME_ARG_H

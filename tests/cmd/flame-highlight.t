@@ -47,7 +47,7 @@ E2
 cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin" || exit 1
 cprof-flame --heatmap "$tmp/a.bin" >"$tmp/cpu.html" || exit 1
 cprof-flame --wall --heatmap "$tmp/a.bin" >"$tmp/wall.html" || exit 1
-# asked NAME OPTION...: what cprof-fold says for a whole question, and for the seconds 3 to 7, samples and time
+# asked NAME OPTION...: the answers of cprof-fold, for all time and for the seconds 3 to 7, samples and time
 asked() {
 	name=$1
 	shift

@@ -50,6 +50,22 @@ is "  all rows of names fit a long line" \
 is "JSON is an object with them" "$(cprof-top --every 1m --by comm -o json d | python3 -c 'import json, sys
 r = json.load(sys.stdin)["rows"]
 print(len(r), sum(x["weight"] for x in r))')" "9 30"
+# TZ has no names of files here: the zone CET is an hour ahead of UTC.
+TZ=CET-1 cprof-top --every 1m --by comm d >local
+is "times are local, as --from and --to are" \
+	"$(sed -n 's/.* from //p; s/  *total  *//p' local | tr -s ' ' | tr '\n' ,)" \
+	"2026-11-26 13:00:00 CET,13:00:00 13:01:00 13:02:00 name,"
+TZ=CET-1 cprof-top --every 1m --by comm -o md d >got
+like "  in a brief, too" "$(tr '\n' ' ' <got)" \
+	'time \(CET\) .*2026-11-26T13:02:00'
+for from in 13:02:00 13:02 12:02Z '12:02:00 UTC' 14:02+02:00 '2026-11-26 12:02 UTC' \
+	2026-11-26T11:02:00-01:00 '2026-11-26 13:02'; do
+	TZ=CET-1 cprof-top --by comm --from "$from" -o tsv d >got
+	is "--from $from is the third minute" "$(awk '{ n += $2 } END { print n }' got)" 12
+done
+for from in 12:02X '12:02 ' 12:02+1 12:02+25:00 12:02+01:00Z '2026-11-26 ' 2026-11-26Tx 12:02:; do
+	status "--from \"$from\" is no time" 2 cprof-top --from "$from" d
+done
 cprof-top --every 1m --by comm -o md d >got
 like "the brief has them" "$(cat got)" '^\| 2026-11-26T12:02:00 \| 12 \| 4 \| 4 \| 4 \|'
 
