@@ -27,7 +27,7 @@ static struct counts sum_counts(struct coverage *t)
 	return c;
 }
 
-/* Appends the title and "12 in /lib/x.so (no-file), 3 elsewhere (-v lists all)"; nothing if there are none. */
+/* Appends the title and "12 in /lib/x.so (no-file), 3 elsewhere (-v lists all)", if there are any. */
 static void append_unnamed(struct buf *line, const struct counts *c, const char *title, const char *no_path,
 			   bool verbose)
 {
@@ -83,7 +83,8 @@ void coverage_report_lines(struct coverage *t, bool verbose)
 
 	if (!c.unnamed)
 		return;
-	buf_printf(&line, "lines of %" PRIu64 " of %" PRIu64 " frames of scripts found", c.named, c.named + c.unnamed);
+	buf_printf(&line, "lines of %" PRIu64 " of %" PRIu64 " frames of scripts found", c.named,
+		   c.named + c.unnamed);
 	append_unnamed(&line, &c, "; none: ", "(eval)", verbose);
 	cli_warn("%s", buf_cstr(&line));
 	for (size_t i = 0; verbose && i < c.n; i++)

@@ -196,7 +196,9 @@ static bool take_record(struct pass *p, const struct record *r)
 			return write_record(p, &made);
 		}
 	}
-	return ((r->type != RECORD_SEGMENT && r->type != RECORD_END) || write_left_out(p)) && write_record(p, r);
+	if ((r->type == RECORD_SEGMENT || r->type == RECORD_END) && !write_left_out(p))
+		return false;
+	return write_record(p, r);
 }
 
 static bool is_wanted(const void *context, const struct segment_extent *x)

@@ -1,6 +1,6 @@
 /*
- * full_write into pipes whose reader takes its time: signals end its calls with a part written and with nothing
- * written. Failures have their errno.
+ * Checks full_write at a pipe whose reader takes its time: signals end its calls with a part written, and with
+ * nothing written. Failures have their errno.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * For tests of the store of unwind tables: stores whose memory is counted, tables whose rules are numbered, and
- * the walk's own search in them.
+ * For tests of the store of unwind tables: stores whose memory is counted, tables whose rules are numbered,
+ * and the walk's own search in them.
  *
  *	struct memory m;
  *	struct store *s = new_store(&m, 4 << 20);
@@ -162,7 +162,8 @@ static inline struct unwind_table make_table(const struct shape *shape, bool spa
  * Returns the rule that a walk finds in the file's pages, mapped at address 0: by search, or from memory if
  * remember. Each table has mappings of its own.
  */
-static inline struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset, bool exact, bool remember)
+static inline struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset,
+					 bool exact, bool remember)
 {
 	looker = (struct walk){ .file = *f, .end = UINT64_MAX, .exact = exact };
 	if ((!remember || walk_recall(s, offset)) && walk_look_up(s, offset))
@@ -184,7 +185,8 @@ static inline struct unwind_file read_file(const struct store *s, uint32_t file)
 }
 
 /* Compares look-ups at random offsets, some before and after the table. */
-static inline bool finds(const struct store *s, const struct unwind_file *f, const struct unwind_table *t, int times)
+static inline bool finds(const struct store *s, const struct unwind_file *f, const struct unwind_table *t,
+			 int times)
 {
 	for (int i = 0; i < times; i++) {
 		uint64_t offset = random_below((t->first_page + t->n_pages + 1) << UNWIND_PAGE_SHIFT);
@@ -200,7 +202,8 @@ static inline bool finds(const struct store *s, const struct unwind_file *f, con
 	return true;
 }
 
-static inline bool load_shape(struct store *s, uint32_t file, const struct shape *shape, enum store_loaded want)
+static inline bool load_shape(struct store *s, uint32_t file, const struct shape *shape,
+			      enum store_loaded want)
 {
 	struct unwind_table t = make_table(shape, false);
 	enum store_loaded got = store_load(s, file, &t);
