@@ -10,7 +10,8 @@ pages="common/README.md contrib/HACKING.md"
 defines() {
 	awk -v name="$2" -v method="$(case $1 in *.js) echo 1 ;; esac)" '
 	BEGIN { word = "(^|[^A-Za-z0-9_])" name }
-	$0 ~ "^#define " name "([( \t]|$)" || ($0 ~ "^[A-Za-z]" && $0 ~ word "(\\[[^]]*\\])* = ") { found = 1 }
+	$0 ~ "^#define " name "([( \t]|$)" { found = 1 }
+	$0 ~ "^[A-Za-z]" && $0 ~ word "(\\[[^]]*\\])* = " { found = 1 }
 	method && $0 ~ "^\t(async )?" name "\\([^;]*\\) [{]$" { found = 1 }
 	$0 ~ "^[A-Za-z]" && $0 ~ word "\\(|BPF_[A-Z]*\\(" name "[,)]" { header = 1 }
 	header && /[{]/ { found = 1 }
@@ -60,7 +61,15 @@ int BPF_PROG(hook, int a)
 	return 0;
 }
 END
-printf '%s\n' 'class A {' '	method(a) {' '		this.used(a);' '		if (used(a)) {' '		}' '	}' '}' >"$tmp/x.js"
+cat >"$tmp/x.js" <<'END'
+class A {
+	method(a) {
+		this.used(a);
+		if (used(a)) {
+		}
+	}
+}
+END
 defined() { for name in $2; do ! defines "$1" "$name" || printf '%s ' "$name"; done; }
 is "definitions are told from calls, declarations and comments" \
 	"$(defined "$tmp/x.c" 'commented declared helper called tested rows row later local hook a')" \
