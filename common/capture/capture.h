@@ -394,12 +394,15 @@ static inline struct slice capture_function_path(const struct capture *c, const 
 	return capture_text(c, c->scripts[f->script].path);
 }
 
-/* Returns the line of a language's frame, otherwise the first line of its function; 0 if both are unknown. */
+/*
+ * Returns the line of a language's frame, otherwise the first line of its function; 0 if both are unknown. A
+ * frame of JavaScript without a line is not at the first one: V8 has thrown its code away, for example.
+ */
 static inline uint32_t capture_lang_line(const struct capture *c, const struct capture_frame *f)
 {
 	const struct capture_function *function = capture_function(c, f);
 
-	return f->line || !function ? f->line : function->line;
+	return f->line || !function || f->language == LANGUAGE_JAVASCRIPT ? f->line : function->line;
 }
 
 /* Returns the address to look up: one less for a return address, so that it is inside the call. */

@@ -88,6 +88,18 @@ static bool add_pending(struct script_lines *l, struct pending p)
 	return true;
 }
 
+/* V8 does not always know where a function is: of code that it has thrown away, for example. */
+static bool count_unplaced(struct script_lines *l, const struct capture *c, const struct record_lang_frame *f)
+{
+	const struct capture_function *function = &c->functions[f->function];
+	const struct capture_script *script = &c->scripts[function->script];
+
+	return script->language != LANGUAGE_JAVASCRIPT || (function->flags & FUNCTION_BUILTIN) ||
+	       coverage_add(&l->tally, &(struct coverage_count){ .where = capture_text(c, script->path),
+								 .why = slice_of("no-position"),
+								 .unnamed = 1 });
+}
+
 bool script_lines_see(struct script_lines *l, const struct capture *c, const struct record *r)
 {
 	const struct record_lang_frame *f = &r->lang_frame;
@@ -104,8 +116,10 @@ bool script_lines_see(struct script_lines *l, const struct capture *c, const str
 		return add_pending(l, (struct pending){ 0, r->function.id, r->function.start - 1,
 							(uint32_t)r->function.script, 0 });
 	case RECORD_LANG_FRAME:
-		if (!f->position || f->line || !f->function)
+		if (f->line || !f->function)
 			return true;
+		if (!f->position)
+			return count_unplaced(l, c, f);
 		return add_pending(l, (struct pending){ f->id, 0, f->position - 1,
 							c->functions[f->function].script,
 							(uint32_t)f->process });

@@ -25,7 +25,7 @@ void script_lines_free(struct script_lines *l);
 /* Both return false if out of memory. */
 bool script_lines_see(struct script_lines *l, const struct capture *c, const struct record *r);
 bool script_lines_say(struct script_lines *l, struct capture *c, struct writer *w);
-/* Returns the counts of frames with positions by script, and the reasons of those without a line. */
+/* Returns the counts of frames of JavaScript by script, and the reasons of those without a line. */
 struct coverage *script_lines_tally(struct script_lines *l);
 
 #endif

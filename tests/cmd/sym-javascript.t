@@ -55,6 +55,12 @@ is "  a function without a name is a place" "$(cprof-fold -l "$tmp/c" | tail -n 
 	"node;(anonymous) a.js:2 (a.js:2) 1"
 is "  there is no complaint" "$(grep -c 'lines of' "$tmp/err")" 0
 
+echo "1 $app/a.js 24 0 0x0 0" | capture | sed 's/ position=24$/ position=0/' | sym
+is "a frame without a position has no line" "$(lines)$(cprof-fold -l "$tmp/c" | grep 'a.js:4 ')" \
+	"1 1 1 2 node;(anonymous) a.js:4 (a.js) 1"
+like "  the summary counts it" "$(cat "$tmp/err")" \
+	'lines of 4 of 5 frames of scripts found; none: 1 in .*a.js \(no-position\)$'
+
 echo "1 $app/a.js 25 0 0x0 0" | capture | sym
 is "a text of another length has no lines" "$(lines)" ""
 is "  and says so" "$(status_of)" changed

@@ -265,10 +265,8 @@ static uint64_t walked_at(const struct function *f, uint32_t at, uint64_t frame)
 {
 	uint32_t bits = (uint32_t)(frame >> LANG_POSITION_SHIFT) & 0x3fffffff, position = bits & SCRIPT_AT, line = 0;
 
-	if (f->language == LANG_JAVASCRIPT) /* without a position: the function's start */
-		line = position != SCRIPT_AT ? position + 1 : f->end > f->start ? f->start + 1 : 0;
-	else if (position != SCRIPT_AT)
-		line = line_at(f, position);
+	if (position != SCRIPT_AT)
+		line = f->language == LANG_JAVASCRIPT ? position + 1 : line_at(f, position);
 	return (uint64_t)(at + 1) << 32 | (bits & ~SCRIPT_AT) | (line < SCRIPT_AT ? line : 0);
 }
 
