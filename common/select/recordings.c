@@ -6,6 +6,8 @@
 #include "common/base/hash.h"
 #include "common/select/select.h"
 
+enum { OPEN_MOST = 4096 }; /* recordings that have not ended */
+
 static uint64_t start_of(const struct capture *c)
 {
 	return capture_meta_number(c, "start-monotonic-ns");
@@ -34,23 +36,45 @@ static bool is_next(const struct recordings *r, size_t i, const struct capture *
 	return (of->operand == r->operand && i + 1 == r->current) || (of->known && start_of(c) >= of->end);
 }
 
+/* Returns the place of the recording that the segment continues, the newest one if several could be; or n. */
+static size_t find_open(const struct recordings *r, const struct capture *c, uint64_t series)
+{
+	size_t found = r->n;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (is_next(r, i, c, series) && (found == r->n || r->list[i].end > r->list[found].end))
+			found = i;
+	}
+	return found;
+}
+
+/*
+ * Returns the place for another recording: that of one that has ended, so that the list is as long as the
+ * number of those that alternate. A damaged stream can have any number that never end; some are forgotten.
+ */
+static size_t find_place(const struct recordings *r)
+{
+	if (r->current && !r->list[r->current - 1].continues)
+		return r->current - 1;
+	return r->n < OPEN_MOST ? r->n : (r->current ? r->current : 1) % OPEN_MOST;
+}
+
 /* Finds or adds the recording of a segment whose header is complete. */
 static bool begin_segment(struct recordings *r, const struct capture *c)
 {
 	uint64_t series = series_of(c);
-	size_t i = r->n;
+	size_t i = find_open(r, c, series);
 
-	while (i && !is_next(r, i - 1, c, series))
-		i--;
-	if (!i) {
-		if (!grow_array(&r->list, &r->cap, r->n, sizeof(*r->list)))
+	if (i == r->n) {
+		i = find_place(r);
+		if (!grow_array(&r->list, &r->cap, i, sizeof(*r->list)))
 			return false;
-		r->list[r->n] = (struct recording){ .series = series };
-		i = ++r->n;
+		r->list[i] = (struct recording){ .series = series };
+		r->n = i < r->n ? r->n : i + 1;
 	}
-	r->current = i;
-	r->list[i - 1].operand = r->operand;
-	r->list[i - 1].continues = false;
+	r->current = i + 1;
+	r->list[i].operand = r->operand;
+	r->list[i].continues = false;
 	return true;
 }
 

@@ -39,7 +39,7 @@ struct recording {
 	struct recording_run run;
 };
 
-/* All zero to begin with. Times are those of the kernel's monotonic clock. */
+/* Recordings that go on, and the current one. All zero to begin with. Times are of the monotonic clock. */
 struct recordings {
 	struct recording *list;
 	size_t n, cap;

@@ -26,6 +26,7 @@ done
 like "the script is the module" "$(cprof-annotate run "$tmp/ruby.bin" | head -1)" '^run in /app/main$'
 like "a script that is not here" "$(cprof-annotate run "$tmp/ruby.bin")" 'source: /app/main'
 like "  is said" "$(cprof-annotate run "$tmp/ruby.bin")" 'not shown: no such file here'
+like "its instructions are not" "$(cprof-annotate -a run "$tmp/ruby.bin")" 'no instructions: .* of a script'
 echo 'a stranger names it' >"$tmp/secret"
 sed 1q "$tmp/secret" | cat - "$tmp/src/app/main" >"$tmp/script"
 cprof-dump "$tmp/ruby.bin" | sed "s|path=\"/app/main\"|path=\"$tmp/script\"|" | cprof-dump -r \
@@ -73,5 +74,20 @@ X
 	done
 else
 	skip "a recording" "only root records Python's functions, on x86-64"
+fi
+
+# A recording of JavaScript without names: the positions of its code become lines when names are looked up.
+if [ "$(id -u)" = 0 ] && [ -x "$BIN/cprof-record" ] && command -v node >"$tmp/out" &&
+	printf '%s\n' 'const until = Date.now() + 700;' \
+		'function slow(n) { let t = 0; for (let i = 0; i < n; i++) t = (t * 31 + i) % 1000003; return t; }' \
+		'while (Date.now() < until) slow(300000);' >"$tmp/slow.js" &&
+	cprof-record -q -F 499 -o "$tmp/js.bin" -- node "$tmp/slow.js" 2>"$tmp/err" &&
+	cprof-top -n 0 "$tmp/js.bin" 2>"$tmp/err" | grep -q ' slow$'; then
+	like "JavaScript without names" "$(cprof-annotate slow "$tmp/js.bin" 2>"$tmp/err")" \
+		'^ +[0-9.]+% +[0-9.]+% +2  function slow'
+	unlike "  --no-names" "$(cprof-annotate --no-names slow "$tmp/js.bin" 2>"$tmp/err")" \
+		'^ +[0-9.]+% +[0-9.]+% +2  function slow'
+else
+	skip "JavaScript without names" "node cannot be recorded here"
 fi
 done_testing

@@ -299,7 +299,10 @@ static void order_files(void)
 	free(given);
 }
 
-/* Warns of captures that begin at the same nanosecond of one recording: their samples count twice. */
+/*
+ * Warns of captures that begin at the same nanosecond of one recording: their samples count twice. A file that
+ * is given twice is no mistake that the user could not see.
+ */
 static void report_copies(void)
 {
 	static struct buf reported; /* both sides of a comparison may have them */
@@ -311,7 +314,9 @@ static void report_copies(void)
 	for (size_t i = 1; i < n_files; i++) {
 		const struct given *a = &files[i - 1], *b = &files[i];
 
-		if (a->series != b->series || a->start != b->start || strcmp(a->name, b->name) == 0)
+		bool asked = !a->fixed && !b->fixed && strcmp(a->name, b->name) == 0;
+
+		if (a->series != b->series || a->start != b->start || asked)
 			continue;
 		buf_printf(&text, "%s is a copy of %s", b->name, a->name);
 		note_other(&copies, buf_cstr(&text), NULL);
