@@ -56,13 +56,18 @@ static const struct command_line command = {
 	"[FILE ...]\n--diff A... -- B...\n--diff --split TIME A...", options,
 };
 
-static const char *option_name(int c)
+static const struct option_row *option_row(int c)
 {
 	const struct option_row *o = options;
 
 	while (o->value != c)
 		o++;
-	return o->name;
+	return o;
+}
+
+static const char *option_name(int c)
+{
+	return option_row(c)->name;
 }
 
 static void take_lanes(struct flame_settings *s, const char *text)
@@ -77,18 +82,6 @@ static void take_lanes(struct flame_settings *s, const char *text)
 		}
 	}
 	cli_usage("invalid --lanes \"%s\" (expected thread, process, container, cpu or none)", text);
-}
-
-/* Notes a filter for the subtitle, as it was given. */
-static void note_filter(struct flame_settings *s, int c)
-{
-	char name[40];
-
-	if (c < FILTER_PID)
-		snprintf(name, sizeof(name), "-%c", c);
-	else
-		snprintf(name, sizeof(name), "--%s", option_name(c));
-	captions_note(&s->captions, name, optarg);
 }
 
 static void take_option(struct filters *f, struct flame_settings *s, int c)
@@ -314,7 +307,7 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg) && !sides_option(s.sides, c, optarg))
 			take_option(&f, &s, c);
 		else if (c != FILTER_NO_NAMES)
-			note_filter(&s, c);
+			captions_note(&s.captions.filters, option_row(c), optarg);
 	}
 	f.tells_modules = !s.diff && view_frame_keys(&f.view) == 1u << BY_FUNCTION;
 	s.over_time = directory_given(argv + optind) && !s.svg && !s.diff && !f.view.blame && !f.shape.reverse;

@@ -244,7 +244,8 @@ static void add_window(struct live *v, const struct capture_totals *t)
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
-	struct header_want want = { &v->view, v->how->verbose, true, v->shown.share, NULL, NULL };
+	struct header_want want = { &v->view, v->how->verbose, true, v->shown.share, NULL, NULL,
+				    NULL };
 	uint64_t open = subtract_floor(t->outcomes[OUTCOME_EXPECTED], ticks_counted(t->outcomes));
 	struct buf lost = { 0 };
 

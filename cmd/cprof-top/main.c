@@ -11,6 +11,7 @@
 #include "cmd/cprof-top/trend_view.h"
 #include "cmd/cprof-top/views.h"
 #include "cmd/cprof-top/what_if_view.h"
+#include "cmd/shared/facts/captions.h"
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
@@ -73,6 +74,7 @@ struct settings {
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
 	struct origins origins; /* of --every */
+	struct buf filters; /* the options that select samples, for the header */
 };
 
 static void set_shape(struct settings *s, const char *option, enum views_shape shape)
@@ -121,6 +123,17 @@ static void set_format(struct settings *s, const char *text)
 		cli_invalid("-o", text);
 	if (s->format != ROWS_TSV && !json_known())
 		cli_usage("-o ndjson and json are not available: built without jansson");
+}
+
+/* Notes an option that selects samples, as it was given: the header describes the whole recording. */
+static void note_selection(struct settings *s, int c)
+{
+	const struct option_row *o = options;
+
+	while (o->value != c)
+		o++;
+	if (o->group == OPTIONS_SELECT && c != FILTER_WALL && c != FILTER_WEIGHT)
+		captions_note(&s->filters, o, optarg);
 }
 
 /* Handles the options that choose the view. Returns false for any other option. */
@@ -273,7 +286,8 @@ static void warn_losses(const struct loaded *l)
 
 static void print_top(struct settings *s, struct reasons *reasons, struct reasons *states, const struct loaded *l)
 {
-	struct header_want want = { s->views.view, s->views.verbose, false, s->share, reasons, states };
+	struct header_want want = { s->views.view, s->views.verbose, false, s->share, reasons, states,
+				    buf_cstr(&s->filters) };
 	struct lock_sums *locks = s->views.view->locks;
 	struct header h = { 0 };
 	struct buf out = { 0 };
@@ -426,7 +440,9 @@ int main(int argc, char **argv)
 	cli_keep_memory();
 	arguments = brief_arguments(argc, argv);
 	while ((c = cli_option(argc, argv)) != -1) {
-		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
+		if (filters_option(&f, c, optarg))
+			note_selection(&s, c);
+		else if (!take_view(&s, c))
 			take_option(&f, &s, c);
 	}
 	settle_options(&s, &f);
@@ -464,6 +480,7 @@ int main(int argc, char **argv)
 	else
 		status = STATUS_DAMAGED;
 	what_if_release(&s.what_if);
+	buf_release(&s.filters);
 	free(s.question);
 	profile_release(&p);
 	reasons_release(&reasons);

@@ -6,15 +6,19 @@
 
 static const char arrow[] = " \xe2\x86\x92 ";
 
-void captions_note(struct captions *c, const char *option, const char *value)
+void captions_note(struct buf *filters, const struct option_row *option, const char *value)
 {
 	bool quoted = value && (!value[0] || strpbrk(value, " ;,'"));
 
-	buf_printf(&c->filters, "%s%s%s", c->filters.n ? " " : "", option, value ? " " : "");
-	buf_text(&c->filters, quoted ? "'" : "");
+	buf_text(filters, filters->n ? " " : "");
+	if (option->value <= UINT8_MAX)
+		buf_printf(filters, "-%c", option->value);
+	else
+		buf_printf(filters, "--%s", option->name);
+	buf_text(filters, value ? quoted ? " '" : " " : "");
 	if (value && value[0])
-		sanitize_append_shown(&c->filters, slice_of(value));
-	buf_text(&c->filters, quoted ? "'" : "");
+		sanitize_append_shown(filters, slice_of(value));
+	buf_text(filters, quoted ? "'" : "");
 }
 
 void captions_find(struct captions *c, const struct profile *p, const struct view *v)

@@ -4,7 +4,7 @@
  *
  *	struct captions texts = { 0 };
  *
- *	captions_note(&texts, "--comm", "make");		// for each filter
+ *	captions_note(&texts.filters, option_row, "make");	// for each filter, such as --comm
  *	captions_find(&texts, &profile, &filters.view);		// before the profile is transformed
  *	...filters_shape...
  *	captions_put(&texts, &picture, sides, &profile, &filters.view);
@@ -16,6 +16,7 @@
 #ifndef CPROF_CMD_CAPTIONS_H
 #define CPROF_CMD_CAPTIONS_H
 
+#include "cmd/shared/command_line.h"
 #include "cmd/shared/input.h"
 #include "common/flame/picture.h"
 
@@ -26,8 +27,8 @@ struct captions {
 	uint64_t weight[PROFILE_SIDES];           /* before the profile was transformed */
 };
 
-/* Adds an option that selects samples or stacks. value: NULL if it has none. */
-void captions_note(struct captions *c, const char *option, const char *value);
+/* Adds an option that selects samples or stacks to the filters. value: NULL if it has none. */
+void captions_note(struct buf *filters, const struct option_row *option, const char *value);
 void captions_find(struct captions *c, const struct profile *p, const struct view *v);
 void captions_put(struct captions *c, struct picture *pic, const struct loaded *sides,
 		  const struct profile *p, const struct view *v);

@@ -374,6 +374,8 @@ void header_make(struct header *h, const struct loaded *l, const struct header_w
 		return;
 	if (!want->window)
 		add_about(h, l, &text);
+	if (want->filters && want->filters[0])
+		header_add(h, "Selected", "%s", want->filters);
 	add_summary(h, l, want, &text);
 	if (want->verbose)
 		add_account(h, l, want, &text);

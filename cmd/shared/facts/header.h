@@ -38,6 +38,7 @@ struct header_want {
 	double share; /* see summary_append */
 	/* Why innermost frames have no name, sorted, or NULL. states: for frames of languages, by process. */
 	const struct reasons *reasons, *states;
+	const char *filters; /* the options that selected samples, as text; NULL or "": none */
 };
 
 /* Appends the lines; exits if out of memory. */
