@@ -41,7 +41,7 @@ static void add_row(const struct diff_findings *o, size_t i, struct brief *b)
 	brief_name(&name, profile_text(&o->p, row->label));
 	brief_line(b, i < FIRST_ROWS ? ROWS_FIRST : ROWS_LATER,
 		   "| %s | %s | %.3g | %.3g | %+.3g | %+.3g to %+.3g | %.3g | %s |",
-		   changes_significant(of) ? "yes" : "not shown", cum ? "cum" : "flat",
+		   changes_significant(of) ? "yes" : "not proven", cum ? "cum" : "flat",
 		   diff_cell(&o->p, weight, 0, false), diff_cell(&o->p, weight, 1, false),
 		   diff_change(&o->p, weight, false), 100 * c->interval.low, 100 * c->interval.high, c->q,
 		   buf_cstr(&name));
@@ -69,6 +69,10 @@ static void add_doubts(const struct diff_findings *o, const struct diff_settings
 
 	brief_section(b, "How sure", NULL);
 	brief_line(b, DOUBTS, "- %s", basis_of(o));
+	brief_line(b, DOUBTS,
+		   "- Intervals are of one row alone; with %zu tests some exclude 0 by chance. A row is proven "
+		   "only if its q is below %.2g.",
+		   o->changes.tests, COMPARE_RATE);
 	if (o->changes.long_bursts)
 		brief_line(b, DOUBTS, "- Bursts are longer than a block: chance may be larger.");
 	if (o->p.total[0] && o->p.total[1] && isfinite(growth))

@@ -1,6 +1,7 @@
 #include "cmd/cprof-top/brief_top.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cprof-top/lock_table.h"
@@ -32,10 +33,20 @@ static double percent_of(const struct views *v, uint64_t weight)
 	return header_percent(weight, v->profile->total[0]);
 }
 
+/* Returns whether waits are a part of the weight. They are measured, so their shares have no intervals. */
+static bool has_waits(const struct views *v, const struct loaded *l)
+{
+	uint64_t waits = 0;
+
+	for (size_t i = DOING_SLEEPING; i < DOINGS; i++)
+		waits += l->sums.doing[i];
+	return v->view->blame != BLAME_CULPRITS && waits;
+}
+
 /* Returns whether the number of samples is known, so that shares have intervals. */
 static bool is_counted(const struct views *v, const struct loaded *l)
 {
-	return v->profile->total[0] && (v->view->weight == WEIGHT_SAMPLES || !l->texts);
+	return v->profile->total[0] && !has_waits(v, l) && (v->view->weight == WEIGHT_SAMPLES || !l->texts);
 }
 
 static double samples_of(const struct views *v)
@@ -47,20 +58,48 @@ static void add_title(const struct views *v, struct brief *b)
 {
 	const struct lock_sums *locks = v->view->locks;
 	struct buf text = { 0 };
-	char waited[32];
+	char weight[32];
 
 	for (size_t i = 0; i < keys_columns(v->view); i++)
 		buf_printf(&text, "%s%s", i ? ", " : "", keys_name(v->view, i));
 	if (v->view->what_if) {
 		what_if_brief_title(v->view->what_if, b);
 	} else if (locks) {
-		views_time(waited, sizeof(waited), lock_table_ns(locks));
-		brief_title(b, "# cprof-top: %s of waits for %zu locks", waited, locks->n_locks);
+		views_time(weight, sizeof(weight), lock_table_ns(locks));
+		brief_title(b, "# cprof-top: %s of waits for %zu locks", weight, locks->n_locks);
 	} else {
-		brief_title(b, "# cprof-top: %" PRIu64 " %s, by %s", v->profile->total[0], view_unit(v->view),
-			    buf_cstr(&text));
+		views_weight_text(v, weight, sizeof(weight), v->profile->total[0]);
+		brief_title(b, "# cprof-top: %s%s%s, by %s", weight, v->view->weight == WEIGHT_NS ? "" : " ",
+			    v->view->weight == WEIGHT_NS ? "" : view_unit(v->view), buf_cstr(&text));
 	}
 	b->failed = b->failed || text.failed;
+	buf_release(&text);
+}
+
+/* Adds the lines of the header: the recording, the options that select samples, and the summary. */
+static void add_about(const struct views *v, const struct loaded *l, const struct brief_request *r,
+		      struct brief *b)
+{
+	struct buf name = { 0 }, text = { 0 };
+
+	about_name(&l->about, "", &name);
+	if (name.n)
+		brief_code(&text, buf_view(&name));
+	buf_text(&text, text.n ? ", " : "");
+	about_facts(&l->about, l->totals.seconds_ns, false, &text);
+	brief_line(b, FACTS, "- %s.", buf_cstr(&text));
+	buf_clear(&text);
+	if (r->filters[0]) {
+		brief_code(&text, slice_of(r->filters));
+		brief_line(b, FACTS, "- Selected by %s.", buf_cstr(&text));
+		buf_clear(&text);
+	}
+	if (!v->view->locks && !v->view->what_if) {
+		summary_append(&text, l, v->view, r->share);
+		brief_line(b, FACTS, "- %s.", buf_cstr(&text));
+	}
+	b->failed = b->failed || text.failed || name.failed;
+	buf_release(&name);
 	buf_release(&text);
 }
 
@@ -74,6 +113,8 @@ static void add_facts(const struct views *v, const struct loaded *l, const struc
 	brief_command(&text, "cprof-top", "", r->arguments);
 	brief_line(b, FACTS, "- %s", buf_cstr(&text));
 	if (l->streams)
+		add_about(v, l, r, b);
+	if (l->streams)
 		brief_line(b, FACTS, "- Recorded in %.2f s: %" PRIu64 " samples, %" PRIu64 " of them waits.",
 			   (double)l->totals.seconds_ns / 1e9, l->totals.samples, l->totals.waits);
 	b->failed = b->failed || text.failed;
@@ -84,17 +125,16 @@ static void add_row(const struct views *v, const struct table_row *row, bool cou
 		    struct brief *b)
 {
 	struct interval i = views_interval(v, row->flat[0]);
+	char flat[32], cum[32], interval[64] = "";
 	struct buf name = { 0 };
 
 	put_name(v, row->label, &name);
 	if (counted)
-		brief_line(b, priority, "| %" PRIu64 " | %.3g | %.3g to %.3g | %" PRIu64 " | %.3g | %s |",
-			   row->flat[0], percent_of(v, row->flat[0]), 100 * i.low, 100 * i.high, row->cum[0],
-			   percent_of(v, row->cum[0]), buf_cstr(&name));
-	else
-		brief_line(b, priority, "| %" PRIu64 " | %.3g | | %" PRIu64 " | %.3g | %s |", row->flat[0],
-			   percent_of(v, row->flat[0]), row->cum[0], percent_of(v, row->cum[0]),
-			   buf_cstr(&name));
+		snprintf(interval, sizeof(interval), "%.3g to %.3g ", 100 * i.low, 100 * i.high);
+	brief_line(b, priority, "| %s | %.3g | %s| %s | %.3g | %s |",
+		   views_weight_text(v, flat, sizeof(flat), row->flat[0]), percent_of(v, row->flat[0]),
+		   interval, views_weight_text(v, cum, sizeof(cum), row->cum[0]),
+		   percent_of(v, row->cum[0]), buf_cstr(&name));
 	b->failed = b->failed || name.failed;
 	buf_release(&name);
 }
@@ -114,6 +154,7 @@ static void add_stack(const struct views *v, const struct top_stacks_item *it, s
 		      struct brief *b)
 {
 	struct buf text = { 0 };
+	char weight[32];
 
 	views_path(v, it->node, path);
 	for (size_t i = path->n; i > 0; i--) {
@@ -122,7 +163,8 @@ static void add_stack(const struct views *v, const struct top_stacks_item *it, s
 		buf_text(&text, i == path->n ? "" : i == 1 && path->n > FRAMES + 1 ? " < … < " : " < ");
 		put_name(v, path->labels[i - 1], &text);
 	}
-	brief_line(b, SHOWN_STACKS, "- %" PRIu64 " (%.3g %%): %s", it->weight, percent_of(v, it->weight),
+	views_weight_text(v, weight, sizeof(weight), it->weight);
+	brief_line(b, SHOWN_STACKS, "- %s (%.3g %%): %s", weight, percent_of(v, it->weight),
 		   buf_cstr(&text));
 	b->failed = b->failed || text.failed;
 	buf_release(&text);
@@ -158,7 +200,9 @@ static void add_doubts(const struct views *v, const struct loaded *l, const stru
 	double n = samples_of(v);
 
 	brief_section(b, "How sure", NULL);
-	if (!is_counted(v, l)) {
+	if (has_waits(v, l)) {
+		brief_line(b, DOUBTS, "- Waits are measured, not sampled, so shares have no intervals.");
+	} else if (!is_counted(v, l)) {
 		brief_line(b, DOUBTS, "- The number of samples is unknown, so shares have no intervals.");
 	} else {
 		size_t alike = count_alike(v, t);

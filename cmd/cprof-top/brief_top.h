@@ -14,6 +14,8 @@
 struct brief_request {
 	size_t budget;
 	char *const *arguments; /* as they were given, without the command */
+	const char *filters;    /* the options that select samples, as text; "": none */
+	double share;           /* see summary_append */
 };
 
 /* Appends the brief; exits if out of memory. */

@@ -348,7 +348,8 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 	if (l->texts && l->streams)
 		keys_forget_modules(f);
 	filters_shape(f, p);
-	s->share = all > 0 ? (double)p->total[0] / all : 1;
+	s->share = s->brief.share = all > 0 ? (double)p->total[0] / all : 1;
+	s->brief.filters = buf_cstr(&s->filters);
 	s->views.samples = s->share * (f->view.blame == BLAME_CULPRITS ? l->hits : (double)l->sums.samples);
 }
 

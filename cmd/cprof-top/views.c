@@ -42,11 +42,16 @@ void views_weight(const struct views *v, struct buf *out, uint64_t weight)
 {
 	char text[32];
 
+	buf_printf(out, "%10s", views_weight_text(v, text, sizeof(text), weight));
+}
+
+const char *views_weight_text(const struct views *v, char *to, size_t size, uint64_t weight)
+{
 	if (v->view->weight == WEIGHT_NS)
-		views_time(text, sizeof(text), weight);
+		views_time(to, size, weight);
 	else
-		snprintf(text, sizeof(text), "%" PRIu64, weight);
-	buf_printf(out, "%10s", text);
+		snprintf(to, size, "%" PRIu64, weight);
+	return to;
 }
 
 static void put_name(const struct views *v, struct buf *out, uint32_t label)

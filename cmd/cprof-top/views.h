@@ -69,6 +69,8 @@ void views_table(const struct views *v, struct table *t);
 void views_peek(const struct views *v, struct table *t, struct peek *k);
 /* Appends a weight, aligned to the right in ten columns. */
 void views_weight(const struct views *v, struct buf *out, uint64_t weight);
+/* Writes a weight as "1.25ms" or "12", and returns the text. */
+const char *views_weight_text(const struct views *v, char *to, size_t size, uint64_t weight);
 /* Returns how many of n rows are shown. */
 size_t views_shown(const struct views *v, size_t n);
 /* Returns the 95 % interval of a weight's share of the total, from 0 to 1. */

@@ -28,13 +28,20 @@ numbers() {
 	cprof-top -o md --budget 1000000 "$@" >md 2>err
 	rows md | awk -F'\t' -v OFS='\t' '{ n = length($6) > 60 ? "long" : $6; print n, $1, $2, $4, $5 }' >got
 	cprof-top -n 20 -o tsv "$@" 2>err |
-		awk -F'\t' -v OFS='\t' 'NR > 1 { n = length($1) > 60 ? "long" : $1
-			print n, $2, sprintf("%.3g", $3), $4, sprintf("%.3g", $5) }' >want
+		awk -F'\t' -v OFS='\t' -v times="${times:-}" 'function weight(w) {
+			return !times ? w : w >= 1e9 ? sprintf("%.2fs", w / 1e9) : \
+				w >= 1e6 ? sprintf("%.2fms", w / 1e6) : w >= 1e3 ? sprintf("%.2fus", w / 1e3) : w "ns"
+		}
+		NR > 1 { n = length($1) > 60 ? "long" : $1
+			print n, weight($2), sprintf("%.3g", $3), weight($4), sprintf("%.3g", $5) }' >want
 	same "each number is the tsv's, rounded: $*" want got
 }
 numbers h.bin
 numbers --by thread h.bin
-numbers --wall t.bin
+times=1 numbers --wall t.bin
+unlike "waits are measured: their shares have no intervals" "$(cat md)" '^\|[^|]*\|[^|]*\|.* to |independent'
+like "  which is told" "$(cat md)" '^- Waits are measured, not sampled'
+like "  and the title is a time" "$(head -1 md)" '^# cprof-top: [0-9.]*s, by function$'
 numbers --cum a.folded
 is "  and there are rows" "$(wc -l <got | tr -d ' ')" 3
 cprof-top -o md --budget 1000000 --ci h.bin 2>err |
@@ -42,6 +49,12 @@ cprof-top -o md --budget 1000000 --ci h.bin 2>err |
 cprof-top -n 20 -o tsv --ci h.bin 2>err | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ printf "%.3g %.3g\n", $at["flat_low"], $at["flat_high"] }' >want
 same "intervals are those of --ci" want got
+unlike "  and begin at 0 for no sample" "$(cat got)" 'e-1'
+cprof-top -o md --from 0 --comm '*' t.bin >md 2>err
+cprof-top --from 0 --comm '*' t.bin 2>err | sed -n 3p >want
+is "the brief has the header's summary" "$(sed -n 's/^- \(.*; .*\)\.$/\1/p' md | head -1)" "$(cat want)"
+like "  the date and the rate" "$(cat md)" '^- .*[0-9]{4}-[0-9-]+ [0-9:]+ [A-Z+].* Hz'
+like "  and the selection" "$(cat md)" "^- Selected by .--from 0 --comm \\*.\\.$"
 
 over=0
 for budget in 200 201 250 300 350 400 500 600 700 800 900 1000 1234 1500 2000 3000 4000 5000 8000 20000; do
@@ -107,6 +120,7 @@ cprof-diff -o tsv a.folded b.folded |
 	awk -F'\t' -v OFS='\t' -v f=%.3g 'NR > 1 {
 		print $1, $2, sprintf(f, $5), sprintf(f, $6), sprintf(f, $7) + 0, sprintf(f, $11) }' >want
 same "cprof-diff: each number is the tsv's" want got
+unlike "  a change without proof is not said to be hidden" "$(cat md)" 'not shown'
 like "  the title counts changes" "$(cat md)" '^# cprof-diff: 3 of 4 changed'
 like "  sides with few samples are told" "$(cat md)" '^- A has fewer than 100 samples'
 like "  and what is not known of each" "$(cat md)" '^- B: Folded text does not tell'

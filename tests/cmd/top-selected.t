@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-top: the header repeats the options that select samples, because its first line is of the whole capture.
+# cprof-top: the header repeats the options that select samples: its first line is of the whole capture.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/made-captures.sh"
 cd "$tmp" || exit 1
