@@ -55,13 +55,25 @@ static const char *colour_of_row(const struct diff_findings *o, size_t row)
 	return (fabs(cum) > fabs(flat) ? cum : flat) > 0 ? COLOUR_HOT : COLOUR_FELL;
 }
 
+/* Writes a bound; one that excludes 0, but is rounded to it, as the side of 0 on which the change is. */
+static void bound_text(char *to, size_t size, double bound, bool excludes, bool grew)
+{
+	if (excludes && fabs(bound) < 0.005)
+		snprintf(to, size, "%s", grew ? ">0" : "<0");
+	else
+		snprintf(to, size, "%+.2f", bound);
+}
+
 static void print_cells(const struct profile *p, const uint64_t *weight, const struct change *c)
 {
-	char interval[40];
+	bool excludes = c->q < COMPARE_RATE, grew = diff_change(p, weight, false) > 0;
+	char interval[64], low[24], high[24];
 
-	snprintf(interval, sizeof(interval), "[%+.2f, %+.2f]", 100 * c->adjusted.low, 100 * c->adjusted.high);
+	bound_text(low, sizeof(low), 100 * c->adjusted.low, excludes && grew, true);
+	bound_text(high, sizeof(high), 100 * c->adjusted.high, excludes && !grew, false);
+	snprintf(interval, sizeof(interval), "[%s, %s]", low, high);
 	printf("%6.2f%% %6.2f%% %+8.2f %c%-18s ", diff_cell(p, weight, 0, false), diff_cell(p, weight, 1, false),
-	       diff_change(p, weight, false), c->q < COMPARE_RATE ? ' ' : '~', interval);
+	       diff_change(p, weight, false), excludes ? ' ' : '~', interval);
 }
 
 static void print_rows(const struct diff_findings *o)
@@ -133,6 +145,11 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 			printf("%s none from %u %%", share > 1 ? "," : "", share);
 	}
 	printf("\n");
+	if (c->changed)
+		printf("shares add up to 100 %%: a function that grew makes others shrink; --no-normalize "
+		       "compares times\n");
+	else if (s->sides[0].n < 2 || s->sides[1].n < 2)
+		printf("to find smaller changes, record each side three times, or with a higher -F\n");
 }
 
 void diff_print_table(const struct diff_findings *o, const struct diff_settings *s, const struct filters *f)

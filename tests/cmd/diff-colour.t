@@ -10,7 +10,7 @@ esc=$(printf '\033')
 colours() {
 	name=$1
 	shift
-	cprof-diff "$@" "$tmp/a" "$tmp/b" | grep "$name" |
+	cprof-diff "$@" "$tmp/a" "$tmp/b" | grep "  $name" |
 		sed "s/$esc\[\([0-9;]*\)m.*$esc\[0m\$/\1/; t; s/.*/none/"
 }
 is "growth is red" "$(colours grew --color=always)" "1;31"

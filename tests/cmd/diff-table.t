@@ -17,6 +17,7 @@ B: b, 19 samples
 intervals are adjusted for all 5 tests, so that those without ~ exclude 0
 chance is estimated as for independent samples: bursts are unknown, because folded text has no time
 growth that would be detected in 4 of 5 cases: 50.31 points from 1 %, 55.00 points from 10 %
+to find smaller changes, record each side three times, or with a higher -F
 4 of 4 rows shown, in percent of each side; ~ may be chance
 
  flat A  flat B   change  [adjusted]           cum A   cum B   change  [adjusted]
@@ -215,4 +216,15 @@ is "one on each side is before and after" "$(names --by module "$tmp/p" "$tmp/q"
 head -c $(($(wc -c <"$tmp/b.bin") - 9)) "$tmp/b.bin" >"$tmp/cut"
 status "a cut capture is status 3" 3 cprof-diff "$tmp/a.bin" "$tmp/cut"
 like "  and what is good is shown" "$(cat "$tmp/out")" '^A: .*, 2 samples'
+
+i=0
+for weights in '311 264' '388 582' '46 69' '273 218' '368 312'; do
+	i=$((i + 1))
+	printf 'a;f%d %d\n' $i ${weights% *} >&3
+	printf 'a;f%d %d\n' $i ${weights#* } >&4
+done 3>"$tmp/near.a" 4>"$tmp/near.b"
+diff_ "$tmp/near.a" "$tmp/near.b" >"$tmp/got"
+like "an interval that excludes 0 does not show 0 as its bound" "$(cat "$tmp/got")" \
+	' \+1\.46  \[>0, \+2\.93\] .* f3$'
+like "what grew makes others shrink, which is said" "$(cat "$tmp/got")" '^shares add up to 100 %'
 done_testing
