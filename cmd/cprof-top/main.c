@@ -396,7 +396,9 @@ static void print_what_if(const struct settings *s, const struct loaded *l, enum
 			"--what-if is not available: no waiting time was recorded "
 			"(--off-cpu of cprof-record)");
 	if (!w->samples)
-		cli_die(status ? status : STATUS_SYSTEM, "cannot find the function \"%s\": no sample has it",
+		cli_die(status ? status : STATUS_SYSTEM,
+			"cannot find the function \"%s\": no sample has it while it runs, and only running time "
+			"can be shortened",
 			w->function);
 	if (w->requests && !w->n)
 		cli_die(status ? status : STATUS_SYSTEM,

@@ -100,7 +100,7 @@ void what_if_text(const struct what_if *w, size_t rows, struct buf *out)
 
 	buf_printf(out, "%s: %.6g %% less than the ", w->function, 100 * w->share);
 	put_time(out, 0, w->ran);
-	buf_printf(out, " that it ran (%" PRIu64 " samples)\n", w->samples);
+	buf_printf(out, " that it ran (%" PRIu64 " sample%s)\n", w->samples, w->samples == 1 ? "" : "s");
 	if (w->requests) {
 		put_requests(w, w->requests, out);
 		buf_byte(out, '\n');
@@ -225,7 +225,8 @@ void what_if_brief_doubts(const struct what_if *w, size_t priority, struct brief
 	brief_name(&text, slice_of(w->function));
 	buf_text(&text, " ran for ");
 	put_time(&text, 0, w->ran);
-	brief_line(b, priority, "- %s, by %" PRIu64 " samples.", buf_cstr(&text), w->samples);
+	brief_line(b, priority, "- %s, by %" PRIu64 " sample%s.", buf_cstr(&text), w->samples,
+		   w->samples == 1 ? "" : "s");
 	b->failed = b->failed || text.failed;
 	buf_release(&text);
 	if (w->requests)

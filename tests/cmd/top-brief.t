@@ -30,7 +30,8 @@ numbers() {
 	cprof-top -n 20 -o tsv "$@" 2>err |
 		awk -F'\t' -v OFS='\t' -v times="${times:-}" 'function weight(w) {
 			return !times ? w : w >= 1e9 ? sprintf("%.2fs", w / 1e9) : \
-				w >= 1e6 ? sprintf("%.2fms", w / 1e6) : w >= 1e3 ? sprintf("%.2fus", w / 1e3) : w "ns"
+				w >= 1e6 ? sprintf("%.2fms", w / 1e6) : \
+				w >= 1e3 ? sprintf("%.2fus", w / 1e3) : w "ns"
 		}
 		NR > 1 { n = length($1) > 60 ? "long" : $1
 			print n, weight($2), sprintf("%.3g", $3), weight($4), sprintf("%.3g", $5) }' >want
@@ -86,6 +87,8 @@ cprof-top -o md t.bin >md 2>err
 like "waits that do not count are told" "$(cat md)" \
 	"$(awk '!/running/ { s += $5 } END { print "^- " s " waits are not counted" }' account)"
 like "  with the command that counts them" "$(cat md)" 'cprof-top --wall t\.bin'
+like "waits alone are not called kernel code" "$(cprof-top --event off-cpu t.bin 2>err | sed -n 3p)" \
+	'^[0-9.]+ s of waits; '
 printf 'a;f 7\na;g 6\n' >few.folded
 cprof-top -o md few.folded >md
 like "few samples are told" "$(cat md)" '^- Fewer than 100 samples'

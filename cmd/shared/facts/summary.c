@@ -143,6 +143,16 @@ static void print_total(struct buf *out, const struct loaded *l, const struct vi
 	buf_printf(out, " %s", l->sums.counted && !v->ones ? "events" : "samples");
 }
 
+/* Returns whether the view selects waits alone, so that the thread waited in each of the stacks. */
+static bool are_waits(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (strncmp(v->events[i], "off-cpu", strlen("off-cpu")) != 0)
+			return false;
+	}
+	return v->n_events;
+}
+
 static void print_selected(struct buf *out, const struct loaded *l, const struct view *v)
 {
 	uint64_t total = sum_doing(l->sums.doing, DOING_USER, DOINGS);
@@ -150,7 +160,9 @@ static void print_selected(struct buf *out, const struct loaded *l, const struct
 	uint64_t doing[DOINGS];
 
 	print_total(out, l, v, total);
-	if (!total)
+	if (are_waits(v))
+		buf_text(out, v->weight == WEIGHT_NS ? " of waits" : ", all waits");
+	if (!total || are_waits(v))
 		return;
 	buf_text(out, ": ");
 	doing_shown(l, v, doing);
