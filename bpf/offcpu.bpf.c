@@ -28,6 +28,8 @@
  *
  * This is an object of its own because it needs BTF and 5.19.
  */
+#include "bpf/offcpu/context.bpf.h"
+#include "bpf/offcpu/fingerprint.bpf.h"
 #include "bpf/offcpu/look.bpf.h"
 #include "bpf/offcpu/threads.bpf.h"
 
@@ -324,6 +326,14 @@ struct {
 	__type(value, struct waker);
 } wakings SEC(".maps");
 
+/* By fingerprint: an enum woken_by plus KNOWN_BY. Filled by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, INTERRUPTS_KNOWN);
+	__type(key, unsigned long long);
+	__type(value, unsigned int);
+} known_interrupts SEC(".maps");
+
 /*
  * Begins the stack of the current thread as a waker, if it is at a new place. Sets *site to the key of the
  * place, or to 0. An interrupted thread is most often no waker, and has countless places.
@@ -372,19 +382,36 @@ static __always_inline unsigned long long waker_site(void *ctx, unsigned long lo
 	return site;
 }
 
+/* Returns the bytes of the stack, which is not taken if the waker is known without it. */
+static __always_inline unsigned long long waker_stack(void *ctx, struct waker *w)
+{
+	unsigned int *known;
+	long got;
+
+	w->fingerprint = 0;
+	w->known = in_task() ? KNOWN_TASK : 0;
+	if (w->known)
+		return 0;
+	w->fingerprint = print_interrupt(ctx, &w->whole);
+	known = w->fingerprint ? bpf_map_lookup_elem(&known_interrupts, &w->fingerprint) : NULL;
+	w->known = known ? *known : 0;
+	if (w->known)
+		return 0;
+	got = bpf_get_stack(ctx, w->stack, WAKER_STACK, 0);
+	return got > 0 ? got : 0;
+}
+
 static __always_inline void send_waking(void *ctx, struct task_struct *p, struct thread *t,
 					unsigned long long now)
 {
 	unsigned long long site = waker_site(ctx, now), n;
 	unsigned int zero = 0;
 	struct waker *w;
-	long got;
 
 	w = bpf_map_lookup_elem(&wakings, &zero);
 	if (!w)
 		return;
-	got = bpf_get_stack(ctx, w->stack, WAKER_STACK, 0);
-	n = got > 0 ? got : 0;
+	n = waker_stack(ctx, w);
 	/* The verifier of 6.12 and earlier has forgotten the bounds; this is the form that it understands. */
 	asm volatile("" : "+r"(n));
 	n &= sizeof(w->stack) - 1;
@@ -401,6 +428,7 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 		count_wait(WAIT_COUNT_LOST, 1);
 	else
 		t->waking_sent = 1;
+	count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
 }
 
 SEC("tp_btf/sched_waking")
@@ -424,6 +452,8 @@ int on_waking(unsigned long long *ctx)
 		begin_quota(p, t, now);
 	if (start && t->reason != WAIT_CPU && now - t->left >= min_ns)
 		send_waking(ctx, p, t, now);
+	else if (now % TIMED == 0)
+		count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
 	return 0;
 }
 

@@ -42,13 +42,22 @@ struct futex {
 	unsigned int words[5];      /* 0, if they cannot be read */
 };
 
-/* A thread is woken by the current thread, or by an interrupt that hit it. Only the stack shows which. */
+/*
+ * A thread is woken by the current thread, or by an interrupt that hit it. The program knows which (`known`) if
+ * no interrupt is served, or if user space has stored the class of an interrupt of this fingerprint. Otherwise
+ * the stack shows it.
+ */
 struct waker {
 	struct sample_head head; /* pid, tid: the woken thread; weight: pid << 32 | tid of the current one */
 	struct futex futex;      /* that it waited for */
 	unsigned long long site; /* the key of the current thread's stack, a SAMPLE_STACK; 0: there is none */
+	unsigned long long fingerprint; /* an interrupt's, by the frames on its stack; 0: there is none */
+	unsigned int whole; /* it is that of all frames */
+	unsigned int known; /* KNOWN_TASK, or an enum woken_by plus KNOWN_BY; 0: the stack tells */
 	unsigned long long stack[64]; /* head.kernel_n, fewer than 64, return addresses in the kernel, leaf first */
 };
+
+enum waker_known { KNOWN_TASK = 1, KNOWN_BY = 2 };
 
 /* The value of head.event of a SAMPLE_STACK. */
 enum stack_of { STACK_OF_WAIT, STACK_OF_RETURN, STACK_OF_WAKER };
@@ -60,6 +69,7 @@ struct ran {
 
 enum {
 	WAKER_STACK = 63 * 8, /* bytes; a power of two less one address */
+	INTERRUPTS_KNOWN = 4096, /* fingerprints of interrupts whose class is stored, at most */
 	WAKE_SITES = 8,  /* call sites from which a thread woke others, remembered; a power of two */
 	WAIT_SITES = 16, /* wait sites that a thread remembers; a power of two */
 	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that slept before recording began */

@@ -120,6 +120,8 @@ struct task_struct {
 	struct task_group *sched_task_group;
 	_Bool throttled; /* from 6.18 on */
 	struct css_set *cgroups;
+	void *stack;
+	int softirq_disable_cnt; /* on real-time kernels */
 	const struct cred *real_cred;
 } __attribute__((preserve_access_index));
 

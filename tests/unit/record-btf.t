@@ -6,7 +6,8 @@ kernel=/sys/kernel/btf/vmlinux
 [ -r $kernel ] || skip_all "the kernel has no type information"
 
 for m in "task_struct tgid" "task_struct stack" "cgroup kn" "cgroup root" "kernfs_node id" "cgroup_root hierarchy_id" "pt_regs ip" "net dev_base_seq" \
-	"linux_binprm file" "file f_path" "path dentry" "dentry d_name" "qstr name"; do
+	"linux_binprm file" "file f_path" "path dentry" "dentry d_name" "qstr name" ".data..percpu runqueues" \
+	".data..percpu current_task" ".data..percpu pcpu_hot"; do
 	want=$("$side" btf-by-libbpf $kernel $m)
 	[ -n "$want" ] || { skip "$m" "this kernel has none"; continue; }
 	is "$m" "$("$side" btf $kernel $m)" "$want"
@@ -14,6 +15,7 @@ done
 all="task_struct tgid task_struct stack cgroup kn cgroup root kernfs_node id cgroup_root hierarchy_id"
 is "several at once" "$("$side" btf $kernel $all | tr '\n' ' ')" \
 	"$(set -- $all; while [ $# != 0 ]; do "$side" btf-by-libbpf $kernel "$1" "$2"; shift 2; done | tr '\n' ' ')"
+is "a variable that there is not" "$("$side" btf $kernel .data..percpu tgid)" none
 is "a structure that there is not" "$("$side" btf $kernel no_such_structure tgid)" none
 is "a member that there is not" "$("$side" btf $kernel task_struct hierarchy_id)" none
 is "one of two" "$("$side" btf $kernel task_struct tgid task_struct hierarchy_id)" none

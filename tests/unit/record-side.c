@@ -315,10 +315,17 @@ static int btf(char **args)
 static int btf_by_libbpf(char **args)
 {
 	struct btf *b = btf__parse(args[0], NULL);
-	int id = b ? btf__find_by_name_kind(b, args[1], BTF_KIND_STRUCT) : -1;
+	bool section = args[1][0] == '.';
+	int id = b ? btf__find_by_name_kind(b, args[1], section ? BTF_KIND_DATASEC : BTF_KIND_STRUCT) : -1;
 	const struct btf_type *t = id > 0 ? btf__type_by_id(b, (uint32_t)id) : NULL;
 
-	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
+	for (uint32_t i = 0; t && section && i < btf_vlen(t); i++) {
+		const struct btf_var_secinfo *v = btf_var_secinfos(t) + i;
+
+		if (strcmp(btf__name_by_offset(b, btf__type_by_id(b, v->type)->name_off), args[2]) == 0)
+			printf("%" PRIu32 "\n", v->offset);
+	}
+	for (uint32_t i = 0; t && !section && i < btf_vlen(t); i++) {
 		if (strcmp(btf__name_by_offset(b, btf_members(t)[i].name_off), args[2]) == 0)
 			printf("%" PRIu32 "\n", btf_member_bit_offset(t, i) / 8);
 	}

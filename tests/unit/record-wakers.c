@@ -88,6 +88,50 @@ static size_t count(const char *const *list)
 	return n;
 }
 
+static struct waker sent_with(unsigned int tid, size_t n)
+{
+	struct waker w = { .head = { .time = 5, .weight = 7ull << 32 | tid, .tid = 3, .kernel_n = (short)n } };
+
+	for (size_t i = 0; i < n; i++)
+		w.stack[i] = i + 2; /* return addresses */
+	return w;
+}
+
+/* The class by what the program knows, and whether it holds for all of the fingerprint. */
+static void check_known(void)
+{
+	static const char *const timer[] = { "try_to_wake_up", "hrtimer_wakeup", "hrtimer_interrupt",
+					     "__sysvec_apic_timer_interrupt", "sysvec_apic_timer_interrupt" };
+	static const char *const softirq[] = { "try_to_wake_up", "net_rx_action", "handle_softirqs",
+					       "__irq_exit_rcu", "__sysvec_apic_timer_interrupt" };
+	const struct lock_found none = { 0 };
+	struct waker by_task = sent_with(8, 0), by_idle = sent_with(0, 0), by_disk = sent_with(8, 0),
+		     interrupt = sent_with(8, 5);
+	enum woken_by by;
+	struct wakers w;
+
+	by_task.known = by_idle.known = KNOWN_TASK;
+	by_disk.known = KNOWN_BY + WOKEN_BY_DISK;
+	by_disk.fingerprint = 1;
+	wakers_init(&w, NULL);
+	check(!wakers_put(&w, &by_task, &none, &by) && by == WOKEN_BY_TASK, "no interrupt: the task");
+	check(!wakers_put(&w, &by_idle, &none, &by) && by == WOKEN_BY_IDLE, "no interrupt: the idle task");
+	check(!wakers_put(&w, &by_disk, &none, &by) && by == WOKEN_BY_DISK, "a known fingerprint");
+	check_is(wakers_find(&w, 3, 5).by, WOKEN_BY_DISK, "found by the thread");
+	names = timer;
+	check(!wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_TIMER, "no fingerprint to publish");
+	interrupt.fingerprint = 1;
+	check(wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_TIMER, "one of an interrupt's own stack");
+	wakers_release(&w);
+	wakers_init(&w, NULL);
+	names = softirq;
+	check(!wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_NETWORK,
+	      "a softirq depends on frames outside of it");
+	interrupt.whole = 1;
+	check(wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_NETWORK, "unless all frames count");
+	wakers_release(&w);
+}
+
 int main(void)
 {
 	static const char *const deep[64] = { [0 ... 63] = "vfs_write" }, *const task[] = { "try_to_wake_up",
@@ -96,6 +140,7 @@ int main(void)
 			      .stack = { 2, 3 } };
 	struct waker_found found;
 	uint64_t stack[64];
+	enum woken_by by;
 	struct wakers w;
 
 	for (uint64_t i = 0; i < 64; i++)
@@ -115,12 +160,13 @@ int main(void)
 	wakers_release(&w);
 	wakers_init(&w, NULL);
 	names = task;
-	wakers_put(&w, &sent, &(struct lock_found){ LOCK_JOIN, 9, 3 });
+	wakers_put(&w, &sent, &(struct lock_found){ LOCK_JOIN, 9, 3 }, &by);
 	found = wakers_find(&w, 3, 5);
 	check(found.by == WOKEN_BY_TASK && found.pid == 7 && found.tid == 8 && found.lock.tid == 3,
 	      "found by the thread and the time");
 	check_is(wakers_find(&w, 3, 6).by, WOKEN_BY_UNKNOWN, "not at another time");
 	check_is(wakers_find(&w, 4, 5).by, WOKEN_BY_UNKNOWN, "nor for another thread");
 	wakers_release(&w);
+	check_known();
 	return checks_done();
 }

@@ -37,10 +37,12 @@ void emit_waker(struct emit *e, const struct waker *w)
 	struct lock_question q = { e->procs, w->head.pid };
 	struct futex futex;
 	struct lock_found lock;
+	enum woken_by by;
 
 	memcpy(&futex, &w->futex, sizeof(futex));
 	lock = lock_owner_find(&futex, w->head.tid, is_thread, &q);
-	wakers_put(&e->wakers, w, &lock);
+	if (wakers_put(&e->wakers, w, &lock, &by) && e->engine->ops->know_interrupt)
+		e->engine->ops->know_interrupt(e->engine, w->fingerprint, by);
 }
 
 /* Returns the id of the lock in the segment; 0 if out of memory. */

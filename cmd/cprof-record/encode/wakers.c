@@ -18,6 +18,7 @@ enum frame_class {
 	CLASS_LOOPBACK,	 /* packets that some task has sent to this machine */
 	CLASS_SENDER,	 /* the current task sends packets */
 	CLASS_INTERRUPT, /* its beginning */
+	CLASS_IRQ_STACK, /* likewise, on the stack of interrupts: sysvec_* switches to it to call __sysvec_* */
 	CLASS_SOFTIRQ,	 /* likewise */
 	CLASS_CALLED,	 /* by a task that lets softirqs run, between two of its own instructions */
 	CLASS_TASK,	 /* runs for the current task only, even on the way back from an interrupt */
@@ -41,9 +42,9 @@ static const struct rule {
 	{ "do_exit", CLASS_TASK, true },
 	{ "asm_sysvec_", CLASS_INTERRUPT, false },
 	{ "sysvec_", CLASS_INTERRUPT, false },
-	{ "__sysvec_", CLASS_INTERRUPT, false },
+	{ "__sysvec_", CLASS_IRQ_STACK, false },
 	{ "common_interrupt", CLASS_INTERRUPT, true },
-	{ "__common_interrupt", CLASS_INTERRUPT, true },
+	{ "__common_interrupt", CLASS_IRQ_STACK, true },
 	{ "asm_common_interrupt", CLASS_INTERRUPT, true },
 	{ "do_interrupt_handler", CLASS_INTERRUPT, true },
 	{ "el1h_64_irq", CLASS_INTERRUPT, false },
@@ -158,7 +159,7 @@ static enum woken_by softirq_of(struct wakers *w, const uint64_t *stack, size_t 
 	for (size_t i = at + 1; i < n; i++) {
 		enum frame_class class = class_of(w, stack[i]);
 
-		if (class == CLASS_INTERRUPT)
+		if (class == CLASS_INTERRUPT || class == CLASS_IRQ_STACK)
 			return by;
 		if (class == CLASS_CALLED)
 			return by == WOKEN_BY_SOFTIRQ ||
@@ -178,6 +179,7 @@ enum woken_by wakers_classify(struct wakers *w, const uint64_t *stack, size_t n,
 		case CLASS_SOFTIRQ:
 			return softirq_of(w, stack, n, i);
 		case CLASS_INTERRUPT:
+		case CLASS_IRQ_STACK:
 			return device_of(w, stack, i);
 		case CLASS_TASK:
 			return idle ? WOKEN_BY_IDLE : WOKEN_BY_TASK;
@@ -190,7 +192,32 @@ enum woken_by wakers_classify(struct wakers *w, const uint64_t *stack, size_t n,
 	return idle ? WOKEN_BY_IDLE : WOKEN_BY_TASK;
 }
 
-void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock)
+/* Is the class that of the frames on the stack of interrupts, whatever comes after them? */
+static bool is_by_irq_stack(struct wakers *w, const uint64_t *stack, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		enum frame_class class = class_of(w, stack[i]);
+
+		if (class == CLASS_IRQ_STACK)
+			return true;
+		if (class == CLASS_SOFTIRQ || class == CLASS_INTERRUPT || class == CLASS_TASK)
+			return false;
+	}
+	return false;
+}
+
+static enum woken_by class_of_waking(struct wakers *w, const struct waker *waker, const uint64_t *stack, size_t n)
+{
+	bool idle = (uint32_t)waker->head.weight == 0;
+
+	if (waker->known >= KNOWN_BY)
+		return (enum woken_by)(waker->known - KNOWN_BY);
+	if (waker->known == KNOWN_TASK)
+		return idle ? WOKEN_BY_IDLE : WOKEN_BY_TASK;
+	return wakers_classify(w, stack, n, idle);
+}
+
+bool wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock, enum woken_by *by)
 {
 	size_t n = waker->head.kernel_n > 0 ? (size_t)waker->head.kernel_n : 0;
 	struct waker_found found = { .pid = (uint32_t)(waker->head.weight >> 32),
@@ -202,7 +229,7 @@ void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_f
 
 	n = n < STACK_MOST ? n : STACK_MOST;
 	memcpy(stack, waker->stack, n * sizeof(*stack));
-	found.by = wakers_classify(w, stack, n, found.tid == 0);
+	*by = found.by = class_of_waking(w, waker, stack, n);
 	if (w->n >= PENDING_MOST) {
 		idmap_clear(&w->by_tid);
 		w->n = 0;
@@ -211,10 +238,11 @@ void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_f
 		at = (uint32_t)w->n;
 		if (!grow_array(&w->items, &w->cap, w->n, sizeof(*w->items)) ||
 		    !idmap_set(&w->by_tid, waker->head.tid, at))
-			return;
+			return false;
 		w->n++;
 	}
 	w->items[at] = (struct pending_waker){ waker->head.time, found };
+	return n > 0 && waker->fingerprint && (waker->whole || is_by_irq_stack(w, stack, n));
 }
 
 struct waker_found wakers_find(const struct wakers *w, uint32_t tid, uint64_t time)

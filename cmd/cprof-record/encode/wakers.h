@@ -1,13 +1,14 @@
 /*
  * The thread or the device that ended a wait. The program sends the current thread of each waking of a long
- * wait, and the kernel's stack there. If an interrupt woke the waiting thread, the current one is an innocent
- * bystander, and its frames are the outermost ones of that stack. So the stack is read from the leaf to the
- * first frame of an interrupt or softirq.
+ * wait. If an interrupt woke the waiting thread, the current one is an innocent bystander. The program knows
+ * that no interrupt is served, or knows this interrupt by its fingerprint; otherwise it sends the kernel's
+ * stack, whose outermost frames are the bystander's. So that is read from the leaf to the first frame of an
+ * interrupt or softirq.
  *
  *	struct wakers w;
  *
  *	wakers_init(&w, ksym);
- *	wakers_put(&w, waker, &lock);	// SAMPLE_WAKER, in order of time
+ *	wakers_put(&w, waker, &lock, &by);	// SAMPLE_WAKER, in order of time
  *	found = wakers_find(&w, tid, woken);
  *	if (found.by == WOKEN_BY_TASK)
  *		...found.pid, found.tid...
@@ -42,8 +43,11 @@ struct wakers {
 
 void wakers_init(struct wakers *w, struct ksym *ksym);
 void wakers_release(struct wakers *w);
-/* Classifies a waking, and keeps it until the end of the thread's wait. Without memory it is forgotten. */
-void wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock);
+/*
+ * Classifies a waking, and keeps it until the end of the thread's wait. Without memory it is forgotten. *by is
+ * its class. Returns true if each interrupt of this fingerprint is of that class.
+ */
+bool wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock, enum woken_by *by);
 /* Finds the waking of the thread at this time; .by is WOKEN_BY_UNKNOWN without one. */
 struct waker_found wakers_find(const struct wakers *w, uint32_t tid, uint64_t time);
 /* Classifies n return addresses, leaf first. idle: the current task is the idle one. */

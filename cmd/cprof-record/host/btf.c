@@ -32,6 +32,7 @@ struct search {
 	struct btf_place *places;
 	bool found[BTF_PLACES];
 	bool met[BTF_PLACES]; /* a structure of its name has passed */
+	uint32_t variables[BTF_PLACES]; /* the type of each variable; 0: not met */
 	struct nameless nameless[NAMELESS];
 	size_t n, left, n_nameless;
 };
@@ -125,6 +126,26 @@ static void meet_member(struct search *s, const struct btf_type *type, const str
 	}
 }
 
+/* A variable comes before its section, which has its offset. */
+static void note_variable(struct search *s, const struct btf_type *type, uint32_t id)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->names[2 * i + 1].at == type->name_off)
+			s->variables[i] = id;
+	}
+}
+
+static void meet_variable(struct search *s, const struct btf_var_secinfo *v, uint32_t section)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->found[i] || s->names[2 * i].at != section || s->variables[i] != v->type)
+			continue;
+		s->places[i].at = v->offset;
+		s->found[i] = true;
+		s->left--;
+	}
+}
+
 /* Is it a structure that is asked for, or one inside it? Then *name and *base are those of the former. */
 static bool is_asked(const struct search *s, const struct btf_type *type, uint32_t id, uint32_t *name, uint32_t *base)
 {
@@ -142,7 +163,7 @@ static bool is_asked(const struct search *s, const struct btf_type *type, uint32
 			continue;
 		*name = type->name_off;
 		*base = 0;
-		return kind == BTF_KIND_STRUCT;
+		return kind == BTF_KIND_STRUCT || kind == BTF_KIND_DATASEC;
 	}
 	return false;
 }
@@ -161,6 +182,24 @@ static bool is_rest_nameless(const struct search *s)
 			return false;
 	}
 	return s->n_nameless > 0;
+}
+
+/* A member, or a variable of a section: both have twelve bytes. */
+static bool meet_item(struct search *s, uint64_t at, const struct btf_type *type, uint32_t name, uint32_t base)
+{
+	struct btf_var_secinfo variable;
+	struct btf_member member;
+
+	if (BTF_INFO_KIND(type->info) == BTF_KIND_DATASEC) {
+		if (!load_bytes(&s->in, at, &variable, sizeof(variable)))
+			return false;
+		meet_variable(s, &variable, name);
+		return true;
+	}
+	if (!load_bytes(&s->in, at, &member, sizeof(member)))
+		return false;
+	meet_member(s, type, &member, name, base);
+	return true;
 }
 
 /* Bytes after a type, by its kind. */
@@ -202,9 +241,8 @@ static int64_t tail_of(const struct btf_type *type)
 static bool pass_types(struct search *s, bool first)
 {
 	uint64_t at = (uint64_t)s->head.hdr_len + s->head.type_off, end = at + s->head.type_len;
-	struct btf_member member;
 	struct btf_type type;
-	uint32_t id = 1, name, base;
+	uint32_t id = 1, name = 0, base = 0;
 
 	for (; s->left && at < end; id++) {
 		int64_t tail;
@@ -214,10 +252,11 @@ static bool pass_types(struct search *s, bool first)
 			return false;
 		at += sizeof(type);
 		asked = is_asked(s, &type, id, &name, &base);
-		for (int64_t i = 0; asked && i < tail; i += sizeof(member)) {
-			if (!load_bytes(&s->in, at + (uint64_t)i, &member, sizeof(member)))
+		if (BTF_INFO_KIND(type.info) == BTF_KIND_VAR)
+			note_variable(s, &type, id);
+		for (int64_t i = 0; asked && i < tail; i += sizeof(struct btf_member)) {
+			if (!meet_item(s, at + (uint64_t)i, &type, name, base))
 				return false;
-			meet_member(s, &type, &member, name, base);
 		}
 		at += (uint64_t)tail;
 		if (asked && first) {

@@ -1,5 +1,6 @@
 /*
- * Offsets of members in the kernel's structures, from its type information (BTF).
+ * Offsets of members in the kernel's structures, and of the variables that each CPU has, from the kernel's
+ * type information (BTF).
  *
  *	struct btf_place places[] = { { "task_struct", "tgid", 0 } };
  *
@@ -18,11 +19,13 @@
 #include <stdint.h>
 
 #define BTF_KERNEL "/sys/kernel/btf/vmlinux"
+#define BTF_PER_CPU ".data..percpu" /* in place of a structure: the variables of a CPU */
 
 enum { BTF_PLACES = 8 }; /* the most that one call can look up */
 
 struct btf_place {
-	const char *type, *member; /* a structure, and its member, which may be in a part without a name */
+	/* A structure, and its member, which may be in a part without a name; or BTF_PER_CPU, and a variable. */
+	const char *type, *member;
 	uint32_t at;               /* result: bytes from the start of the structure */
 };
 

@@ -74,6 +74,28 @@ static bool kernel_counts_throttled(void)
 	return btf_find(BTF_KERNEL, &counter, 1);
 }
 
+/* Finds where the kernel counts nested interrupts: in a variable of its own, or from 6.1 to 6.14 in pcpu_hot. */
+static void find_context(struct offcpu_bpf *b)
+{
+	struct btf_place own[] = { { BTF_PER_CPU, "runqueues", 0 }, { BTF_PER_CPU, "__preempt_count", 0 },
+				   { BTF_PER_CPU, "current_task", 0 } };
+	struct btf_place part[] = { { BTF_PER_CPU, "runqueues", 0 }, { BTF_PER_CPU, "pcpu_hot", 0 },
+				    { "pcpu_hot", "preempt_count", 0 }, { "pcpu_hot", "current_task", 0 } };
+
+	if (btf_find(BTF_KERNEL, own, 3)) {
+		b->rodata->interrupts_at = own[1].at;
+		b->rodata->current_at = own[2].at;
+	} else if (btf_find(BTF_KERNEL, part, 4)) {
+		own[0].at = part[0].at;
+		b->rodata->interrupts_at = part[1].at + part[2].at;
+		b->rodata->current_at = part[1].at + part[3].at;
+	} else {
+		return;
+	}
+	b->rodata->queue_at = own[0].at;
+	b->rodata->has_context = 1;
+}
+
 /* exact: with on_back. */
 static bool load_object(struct offcpu *o, const struct options *options, const struct cpu_list *online,
 			const struct sample_bpf *sample, bool by_tables, bool exact)
@@ -82,6 +104,7 @@ static bool load_object(struct offcpu *o, const struct options *options, const s
 	if (!o->bpf)
 		return false;
 	configure(o->bpf, options, sample, by_tables, o->possible);
+	find_context(o->bpf);
 	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
 	bpf_program__set_autoload(o->bpf->progs.on_migrate, kernel_counts_throttled());
 	o->bpf->rodata->has_calls = by_tables && sample->rodata->has_calls;
@@ -284,6 +307,14 @@ void offcpu_drain(struct offcpu *o, struct queue *q)
 		at += n;
 	}
 	buf_release(&o->held);
+}
+
+void offcpu_know_interrupt(struct offcpu *o, uint64_t fingerprint, enum woken_by by)
+{
+	uint32_t known = (uint32_t)by + KNOWN_BY;
+
+	/* If it fails, the next waking from there has its stack, too. */
+	bpf_map_update_elem(bpf_map__fd(o->bpf->maps.known_interrupts), &fingerprint, &known, BPF_ANY);
 }
 
 void offcpu_restart(struct offcpu *o)

@@ -15,6 +15,7 @@
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/rings/queue.h"
+#include "common/stream/record.h"
 
 struct offcpu;
 struct sample_bpf;
@@ -41,6 +42,8 @@ void offcpu_stop(struct offcpu *o);
 int offcpu_ring(const struct offcpu *o);
 /* Queues the records that bypass the ring: those of offcpu_begin, offcpu_report_waits and offcpu_stop. */
 void offcpu_drain(struct offcpu *o, struct queue *q);
+/* Stores the class of all interrupts of this fingerprint: their wakings come without stacks. */
+void offcpu_know_interrupt(struct offcpu *o, uint64_t fingerprint, enum woken_by by);
 /* Makes the programs send all stacks again. */
 void offcpu_restart(struct offcpu *o);
 /* Adds up the counters of all CPUs. */

@@ -87,6 +87,8 @@ struct engine_ops {
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	/* Reports all current waits to the next drain. Returns false if only some were reported. */
 	bool (*report_waits)(struct engine *e);
+	/* Publishes the class of all interrupts of this fingerprint (bpf/offcpu.h). */
+	void (*know_interrupt)(struct engine *e, uint64_t fingerprint, enum woken_by by);
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
 	/* Reads the counts of call probes. NULL: there are none. */
 	void (*calls)(struct engine *e, struct bpf_calls_counts *c);

@@ -243,6 +243,12 @@ static bool report_waits(struct engine *e)
 	return true;
 }
 
+static void know_interrupt(struct engine *e, uint64_t fingerprint, enum woken_by by)
+{
+	if (to_bpf(e)->offcpu)
+		offcpu_know_interrupt(to_bpf(e)->offcpu, fingerprint, by);
+}
+
 static void resend_stacks(struct engine *e)
 {
 	if (to_bpf(e)->offcpu)
@@ -329,7 +335,7 @@ static const struct engine_ops ops = {
 	.publish = publish_space, .publish_file = publish_file,
 	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
 	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
-	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .calls = read_calls,
+	.report_waits = report_waits, .know_interrupt = know_interrupt, .restart = resend_stacks, .sums = read_sums, .calls = read_calls,
 	.stop = stop_sampling, .close = close_engine,
 };
 
