@@ -218,18 +218,28 @@ static __always_inline void js_chain(WALK_ENV env, struct js_state *js, const st
 		;
 }
 
+/* Returns the end of the call that is to return to this exit of optimized code; 0: not known. */
+static __always_inline __u64 js_exit_from(struct js_state *js, __u64 exit)
+{
+	return js_find_code(exit) || js->sign ? js_exit_call(exit) : 0;
+}
+
 /* Finds the position of a frame's instruction: in js->code_id and js->position. */
 static __always_inline void js_find_position(struct lang_walk *l, struct js_state *js, const struct lang_image *im,
 					     const struct js_note *note)
 {
 	__u32 exact = note->flags & (JS_EXACT | JS_NO_FRAME);
+	__u64 pc = note->pc;
 
 	js->code_id = 0;
 	js->position = LANG_MARK_AT;
-	if ((note->flags & JS_IN_MEMORY) && js_is_exit(note->pc + !exact, exact))
-		return;
+	if ((note->flags & JS_IN_MEMORY) && js_is_exit(pc + !exact, exact)) {
+		pc = js_exit_from(js, pc + !exact);
+		if (!pc--)
+			return;
+	}
 	if (note->flags & JS_IN_MEMORY)
-		js->code_id = js_code(js, note->pc);
+		js->code_id = js_code(js, pc);
 	if (!js->code_id && !(note->flags & JS_NO_FRAME) && js_is_pointer(note->array) && !(__u32)note->offset)
 		js->code_id = js_bytecode(l, js, im, note->array, js_small(note->offset));
 	if (!js->code_id)

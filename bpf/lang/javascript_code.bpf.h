@@ -20,6 +20,7 @@ enum {
 	JS_BLOCK = 5,	    /* an instruction is known by its 32 bytes: bits */
 	JS_ABOVE_BASELINE = 2, /* kinds of code above Sparkplug's: Maglev, TurboFan */
 	JS_INLINED = 32,    /* functions that one code inlines, at most */
+	JS_EXIT = 4,	    /* bytes of an exit of optimized code */
 	JS_CODE_BYTES = 8 << 10, JS_INLINING_BYTES = 2 << 10, /* limits of a record's parts */
 };
 
@@ -467,6 +468,39 @@ WALK_FN int js_is_exit(__u64 pc, __u32 exact)
 	/* d of 8 bits or of 32 */
 	return ((bytes[0] >> 56 | bytes[1] << 8) & 0x3fffff) == 0x15ff41 &&
 	       (!exact || (bytes[0] & 0xffffff) == 0x95ff41 || (bytes[0] >> 24 & 0xffffff) == 0x55ff41);
+}
+
+/*
+ * Returns the end of the call that is to return to this exit, in the code that js_find_code has
+ * found; 0: not known. In the deoptimization data, three numbers follow the inlining positions: where
+ * exits begin, and how many there are of two kinds. Then each exit has three numbers, the last of
+ * which is the call's end.
+ */
+WALK_FN __u64 js_exit_call(__u64 exit)
+{
+	struct lang_walk *l = lang_walk_state();
+	struct js_state *js = js_state();
+	const struct lang_image *im;
+	__u64 words[4] = { 0 }, data;
+	__u32 end, first, n, at, call;
+
+	if (!l || !js)
+		return 0;
+	im = lang_image_of(l);
+	if (!im || !js_check_code(js->start))
+		return 0;
+	data = js_array(im, js_word(js->code_bytes, im->at[JS_CODE_DEOPT]), &end);
+	first = im->at[JS_DEOPT_INLINING];
+	if (!data || bpf_probe_read_user(words, sizeof(words), (const void *)(data + first)))
+		return 0;
+	first += sizeof(words);
+	n = js_small(words[2]) + js_small(words[3]);
+	at = (__u32)(exit - js->start) - js_small(words[1]);
+	/* All of it must fit: other versions may have other numbers. */
+	if (n > 1 << 17 || end != first + 24 * n || at % JS_EXIT || at / JS_EXIT >= n)
+		return 0;
+	call = js_small(lang_read64(data + first + at / JS_EXIT * 24ull + 16));
+	return call && call <= js_small(words[1]) ? js->start + call : 0;
 }
 
 static __always_inline __u32 js_code(struct js_state *js, __u64 pc)

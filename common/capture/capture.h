@@ -395,8 +395,8 @@ static inline struct slice capture_function_path(const struct capture *c, const 
 }
 
 /*
- * Returns the line of a language's frame, otherwise the first line of its function; 0 if both are unknown. A
- * frame of JavaScript without a line is not at the first one: V8 has thrown its code away, for example.
+ * Returns the line of a language's frame, otherwise the first line of its function; 0 if both are
+ * unknown. A frame of JavaScript without a line may be anywhere in its function.
  */
 static inline uint32_t capture_lang_line(const struct capture *c, const struct capture_frame *f)
 {

@@ -89,15 +89,16 @@ static bool add_pending(struct script_lines *l, struct pending p)
 }
 
 /* V8 does not always know where a function is: of code that it has thrown away, for example. */
-static bool count_unplaced(struct script_lines *l, const struct capture *c, const struct record_lang_frame *f)
+static bool count_unplaced(struct script_lines *l, const struct capture *c,
+			   const struct record_lang_frame *f)
 {
 	const struct capture_function *function = &c->functions[f->function];
-	const struct capture_script *script = &c->scripts[function->script];
+	struct coverage_count one = { .why = slice_of("no-position"), .unnamed = 1 };
 
-	return script->language != LANGUAGE_JAVASCRIPT || (function->flags & FUNCTION_BUILTIN) ||
-	       coverage_add(&l->tally, &(struct coverage_count){ .where = capture_text(c, script->path),
-								 .why = slice_of("no-position"),
-								 .unnamed = 1 });
+	if (f->language != LANGUAGE_JAVASCRIPT || (function->flags & FUNCTION_BUILTIN))
+		return true;
+	one.where = capture_function_path(c, function);
+	return coverage_add(&l->tally, &one);
 }
 
 bool script_lines_see(struct script_lines *l, const struct capture *c, const struct record *r)
