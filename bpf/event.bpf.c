@@ -53,7 +53,7 @@ struct {
 	__type(value, struct event_cpu);
 } counted SEC(".maps");
 
-static __always_inline void count(struct event_cpu *c, enum event_count what, unsigned long long n)
+static __always_inline void count_events(struct event_cpu *c, enum event_count what, unsigned long long n)
 {
 	if (preempted)
 		__sync_fetch_and_add(&c->n[what], n);
@@ -222,9 +222,9 @@ static __always_inline void finish_sample(struct event_cpu *c, struct scratch *s
 {
 	unsigned long long began = s->head.time;
 
-	count(c, send_sample(s), s->head.weight);
+	count_events(c, send_sample(s), s->head.weight);
 	s->busy = 0;
-	count(c, EVENT_RUN_NS, bpf_ktime_get_ns() - began + trap_ns);
+	count_events(c, EVENT_RUN_NS, bpf_ktime_get_ns() - began + trap_ns);
 }
 
 static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
@@ -233,9 +233,9 @@ static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned
 	unsigned long long weight = take_pending(c);
 	struct scratch *s = my_scratch();
 
-	count(c, EVENT_RUNS, 1);
+	count_events(c, EVENT_RUNS, 1);
 	if (!s || !take_scratch(s)) {
-		count(c, EVENT_NESTED, weight);
+		count_events(c, EVENT_NESTED, weight);
 		return;
 	}
 	begin_sample(s, id, weight, now);
@@ -256,18 +256,18 @@ static __always_inline void count_event(void *ctx, unsigned long long weight, st
 	if (!c || c->off)
 		return;
 	if (!is_wanted(id >> 32, (unsigned int)id)) {
-		count(c, EVENT_FILTERED, weight);
+		count_events(c, EVENT_FILTERED, weight);
 	} else {
-		count(c, EVENT_PENDING, weight);
+		count_events(c, EVENT_PENDING, weight);
 		took = by_kernel || is_due(c, now);
 		if (took)
 			make_sample(ctx, c, id, now, interrupted);
 	}
 	if (took)
 		return;
-	count(c, EVENT_RUNS, 1);
+	count_events(c, EVENT_RUNS, 1);
 	if (c->n[EVENT_RUNS] % TIMED == 0)
-		count(c, EVENT_RUN_NS, (bpf_ktime_get_ns() - now + trap_ns) * TIMED);
+		count_events(c, EVENT_RUN_NS, (bpf_ktime_get_ns() - now + trap_ns) * TIMED);
 }
 
 /* The end of a sample with frames of an interpreted language. It has the type of the event's program. */

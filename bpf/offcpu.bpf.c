@@ -356,8 +356,8 @@ WALK_FN int begin_waker(unsigned long long now, unsigned long long *site)
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t)
 		return 0;
-	key = mix(key_of(regs, task->pid), WAKES);
-	seen = mix(key, epoch);
+	key = mix_key(key_of(regs, task->pid), WAKES);
+	seen = mix_key(key, epoch);
 	*site = key;
 	if (t->wakes[key & (WAKE_SITES - 1)] == seen)
 		return 0;

@@ -25,7 +25,7 @@ struct wait {
 	struct sample_head head; /* weight: the key; time: the end of the last wait */
 	unsigned long long ns[WAIT_REASONS];
 	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
-	/* The last wait as a whole, with parts reported before, if it came to min_ns; otherwise 0. */
+	/* The last wait, with its parts reported before, if it lasted min_ns or longer; otherwise 0. */
 	unsigned long long slept, queued; /* until it was woken, and after that until on */
 	unsigned long long throttled; /* part of queued */
 	unsigned long long on;    /* when it ran again */

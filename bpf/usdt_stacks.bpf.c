@@ -80,7 +80,7 @@ struct {
 /* Verified once, not with each caller. weak: the compiler assumes nothing about callers and result. */
 #define CALL_FN __attribute__((noinline, weak))
 
-static __always_inline void count(enum usdt_count what, unsigned long long n)
+static __always_inline void count_usdt(enum usdt_count what, unsigned long long n)
 {
 	unsigned int zero = 0;
 	struct usdt_counts *c = bpf_map_lookup_elem(&usdt_counted, &zero);
@@ -176,13 +176,13 @@ static __always_inline struct usdt_stack *find_stack(unsigned int tid, const str
 	s->frames[USDT_BOTTOM - USDT_FRAMES] = USDT_STATE(STATE_DEPTH, language);
 	if (!t->whole) {
 		push(s, USDT_STATE(STATE_NOT_YET, language), 0);
-		count(USDT_MARKED, 1);
+		count_usdt(USDT_MARKED, 1);
 	}
 	s->serial = t->serial;
 	return s;
 }
 
-static __always_inline unsigned long long mix(unsigned long long hash, unsigned long long word)
+static __always_inline unsigned long long mix_hash(unsigned long long hash, unsigned long long word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
 	return hash ^ hash >> 29;
@@ -233,9 +233,9 @@ CALL_FN unsigned long long hash_text(struct usdt_stack *s, unsigned int which, u
 	for (unsigned int i = 0; i < LANG_PATH / 8; i++) {
 		if (i >= words)
 			break;
-		hash = mix(hash, *(const unsigned long long *)(text + i * 8));
+		hash = mix_hash(hash, *(const unsigned long long *)(text + i * 8));
 	}
-	return mix(hash, n);
+	return mix_hash(hash, n);
 }
 
 /* Reads a text. Returns its length; 0: there is none, or it is unreadable. */
@@ -303,13 +303,13 @@ static __always_inline unsigned int send_function(const struct usdt_site *site, 
 static __always_inline unsigned long long frame_of(const struct usdt_site *site, struct usdt_stack *s,
 						   const struct call *c)
 {
-	unsigned long long hash = mix(site->language, c->pid);
+	unsigned long long hash = mix_hash(site->language, c->pid);
 	unsigned int *known, id;
 	struct lengths n;
 
 	n.name = read_text(s, site, c, USDT_NAME);
 	if (!n.name) {
-		count(USDT_UNNAMED, 1);
+		count_usdt(USDT_UNNAMED, 1);
 		return USDT_STATE(STATE_UNREADABLE, site->language);
 	}
 	n.class = read_text(s, site, c, USDT_CLASS);
@@ -317,13 +317,13 @@ static __always_inline unsigned long long frame_of(const struct usdt_site *site,
 	hash = hash_text(s, USDT_NAME, n.name, hash);
 	hash = hash_text(s, USDT_CLASS, n.class, hash);
 	hash = hash_text(s, USDT_PATH, n.path, hash);
-	hash = mix(mix(hash, c->line), site->flags);
+	hash = mix_hash(mix_hash(hash, c->line), site->flags);
 	known = bpf_map_lookup_elem(&usdt_functions, &hash);
 	if (known)
 		return LANG_BY_PROBE | *known;
 	id = send_function(site, s, c, &n);
 	if (!id) {
-		count(USDT_UNNAMED, 1);
+		count_usdt(USDT_UNNAMED, 1);
 		return USDT_STATE(STATE_LOST, site->language);
 	}
 	bpf_map_update_elem(&usdt_functions, &hash, &id, BPF_ANY);
@@ -344,11 +344,11 @@ CALL_FN int enter(const struct usdt_site *site, struct usdt_stack *s, const stru
 
 	if (!site || !s || !c)
 		return 0;
-	count(USDT_ENTRIES, 1);
+	count_usdt(USDT_ENTRIES, 1);
 	if (s->depth < USDT_FRAMES)
 		frame = frame_of(site, s, c);
 	else
-		count(USDT_DEEP, 1);
+		count_usdt(USDT_DEEP, 1);
 	push(s, frame, name_of(c));
 	return 0;
 }
@@ -361,7 +361,7 @@ CALL_FN int leave(struct usdt_stack *s, unsigned int name)
 	if (!s)
 		return 0;
 	depth = s->depth;
-	count(USDT_RETURNS, 1);
+	count_usdt(USDT_RETURNS, 1);
 	if (depth > USDT_FRAMES) {
 		s->depth = depth - 1;
 		return 0;
@@ -374,13 +374,8 @@ CALL_FN int leave(struct usdt_stack *s, unsigned int name)
 			return 0;
 		}
 	}
-	count(USDT_STRAYS, 1);
+	count_usdt(USDT_STRAYS, 1);
 	return 0;
-}
-
-static __always_inline void empty(struct usdt_stack *s)
-{
-	s->depth = 0;
 }
 
 static __always_inline void take_hit(void *ctx, unsigned long long sp)
@@ -393,7 +388,7 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 	struct usdt_thread *t;
 
 	if (!is_wanted(pid, tid)) {
-		count(USDT_FILTERED, 1);
+		count_usdt(USDT_FILTERED, 1);
 		return;
 	}
 	t = site ? find_thread(tid) : NULL;
@@ -402,7 +397,7 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 		s = find_stack(tid, t, site->language);
 	}
 	if (!s) {
-		count(USDT_NO_ROOM, 1);
+		count_usdt(USDT_NO_ROOM, 1);
 		return;
 	}
 	read_call(ctx, site, &c);
@@ -411,7 +406,7 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 	else if (site->what == USDT_RETURN)
 		leave(s, name_of(&c));
 	else
-		empty(s);
+		s->depth = 0;
 }
 
 SEC("kprobe")
@@ -423,8 +418,8 @@ int on_call(struct pt_regs *ctx)
 		return 0;
 	began = bpf_ktime_get_ns();
 	take_hit(ctx, PT_REGS_SP(ctx));
-	count(USDT_HITS, 1);
-	count(USDT_RUN_NS, bpf_ktime_get_ns() - began);
+	count_usdt(USDT_HITS, 1);
+	count_usdt(USDT_RUN_NS, bpf_ktime_get_ns() - began);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ struct java_known {
 	__u32 size, pad; /* size: bytes of the frame */
 };
 
-/* An interpreted method of this sample. In the next one another method may have its address. */
+/* An interpreted method of this sample. In the next sample, another method may have the address. */
 struct java_known_method {
 	__u64 method, method_const, read; /* read: time of the sample */
 	__u32 generation;		  /* 0: nothing */

@@ -69,8 +69,8 @@ static __always_inline int js_is_memory(const struct walk *w, __u64 pc)
 }
 
 /*
- * Returns the bytes of stack below the return address, before a frame is made or after it is gone; -1:
- * else.
+ * Returns the bytes of stack below the return address, before the frame is made or after it is gone; -1:
+ * there is a frame.
  */
 WALK_FN int js_without_frame(__u64 start, __u64 pc)
 {
@@ -119,8 +119,8 @@ static __always_inline int js_step_leaf(WALK_ENV env, struct scratch *s, struct 
 }
 
 /*
- * Goes up from a function that has no frame of its own yet, or no more. WALK_FOUND: it has one, or it is not
- * in compiled code. Until the frame is made, rdi is the function.
+ * Goes up from a function whose frame is not made yet, or is gone. WALK_FOUND: there is a frame, or the code
+ * is not compiled JavaScript. Until the frame is made, rdi is the function.
  */
 WALK_FN int javascript_step(WALK_ENV env, __u64 pc)
 {

@@ -24,7 +24,7 @@ enum {
 	JS_CODE_BYTES = 8 << 10, JS_INLINING_BYTES = 2 << 10, /* limits of a record's parts */
 };
 
-#define JS_MISS_NS 1000000000ull /* an instruction without code is searched again after so long */
+#define JS_MISS_NS 1000000000ull /* until an instruction without code is searched again */
 
 /* In lang_key.kind, beside functions */
 enum { JS_KEY_CODE = LANG_JAVASCRIPT | 1 << 8, JS_KEY_BYTECODE = LANG_JAVASCRIPT | 2 << 8 };

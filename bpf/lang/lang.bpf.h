@@ -53,8 +53,9 @@ enum lang_step {
 	LANG_STEP_CUT,  /* unreadable */
 	LANG_STEP_FULL, /* no room */
 	/*
-	 * Bits beside one of these: the caller must first name and append the last frame, or append the
-	 * frames for which it stands. In the step itself both stacks would add up.
+	 * Bits beside one of these: the caller must first name and append the last frame (NAME), or append
+	 * the frames for which it stands (MORE). The step itself does not, because the verifier adds up the
+	 * stacks of functions that call each other.
 	 */
 	LANG_STEP_NAME = 16,
 	LANG_STEP_MORE = 32,

@@ -173,11 +173,11 @@ struct thread {
 	unsigned char waking_sent; /* likewise */
 	unsigned char seen; /* it was switched since recording began */
 	unsigned char due;  /* on_back must report its wait */
-	unsigned long long slept, queued; /* the last wait as a whole if it came to min_ns; otherwise 0 */
+	unsigned long long slept, queued; /* the last wait if it lasted min_ns or longer; otherwise 0 */
 	unsigned long long throttled, throttled_reported; /* in the current wait, or the last one */
 	struct quota quota;
 	struct futex futex; /* that of this very wait */
-	unsigned long long on; /* the end of the last wait that came to min_ns */
+	unsigned long long on; /* the end of the last wait that lasted min_ns or longer */
 	unsigned long long ran_reported; /* the part of ran that was reported ... */
 	unsigned long long reported_at;  /* ... and when; at first when the thread was first seen */
 	unsigned long long wakes[WAKE_SITES]; /* keys of sent stacks, with their epoch */
@@ -327,7 +327,7 @@ static __always_inline void report_run(struct thread *t, unsigned int pid, unsig
 		count_wait(WAIT_COUNT_LOST, 1);
 }
 
-static __always_inline unsigned long long mix(unsigned long long h, unsigned long long x)
+static __always_inline unsigned long long mix_key(unsigned long long h, unsigned long long x)
 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 32;
@@ -336,7 +336,7 @@ static __always_inline unsigned long long mix(unsigned long long h, unsigned lon
 /* A key without a site: PREEMPTED, or NOWHERE for a new thread. */
 static __always_inline unsigned long long key_without(unsigned int tid, unsigned int which)
 {
-	return mix(mix(tid, 0x5851f42d4c957f2dull), which);
+	return mix_key(mix_key(tid, 0x5851f42d4c957f2dull), which);
 }
 
 /*
@@ -346,18 +346,18 @@ static __always_inline unsigned long long key_without(unsigned int tid, unsigned
  */
 static __always_inline unsigned long long key_of(const struct pt_regs *r, unsigned int tid)
 {
-	unsigned long long h = mix(tid, 0x5851f42d4c957f2dull);
+	unsigned long long h = mix_key(tid, 0x5851f42d4c957f2dull);
 
 	if (!r)
 		return h | 1;
 #if defined(__TARGET_ARCH_x86)
-	h = mix(mix(h, r->rip), r->rsp);
+	h = mix_key(mix_key(h, r->rip), r->rsp);
 	if ((long)r->orig_rax >= 0)
-		h = mix(mix(h, r->orig_rax), r->rdi);
+		h = mix_key(mix_key(h, r->orig_rax), r->rdi);
 #elif defined(__TARGET_ARCH_arm64)
-	h = mix(mix(h, r->pc), r->sp);
+	h = mix_key(mix_key(h, r->pc), r->sp);
 	if (r->syscallno >= 0)
-		h = mix(mix(h, (unsigned int)r->syscallno), r->orig_x0);
+		h = mix_key(mix_key(h, (unsigned int)r->syscallno), r->orig_x0);
 #else
 #error "a place where a thread waits has no key on this architecture"
 #endif

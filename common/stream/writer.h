@@ -31,8 +31,9 @@ struct writer;
 struct writer *writer_new(int fd);
 void writer_free(struct writer *w);
 /*
- * Passes blocks to sink(arg, bytes, n, &why) instead of write(2). It returns the bytes taken, at least
- * one; or -1, and either sets *why to a sentence that becomes the writer's error, or errno.
+ * Passes blocks to sink(arg, bytes, n, &why) instead of write(2). The sink returns the number of bytes taken,
+ * at least one. If it fails, it returns -1 and sets errno, or *why to a sentence that becomes the writer's
+ * error.
  */
 typedef ssize_t writer_sink(void *arg, const uint8_t *bytes, size_t n, const char **why);
 void writer_write_by(struct writer *w, writer_sink *sink, void *arg);

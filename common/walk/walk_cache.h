@@ -21,8 +21,8 @@ static WALK_INLINE int walk_holds(const struct unwind_known *k, __u32 load, __u6
 }
 
 /*
- * Returns the cached row at an offset of a file, or NULL. *at: for callers, the index in the trail. The next
- * row is usually the one after the last that was met.
+ * Returns the cached row at an offset of a file, or NULL. *at, unless exact: the index in the trail of the
+ * row that was found last. The next row is usually the one after it.
  */
 static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, __u32 load, __u64 offset,
 							 int exact, __u32 *at)
