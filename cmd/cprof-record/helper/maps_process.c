@@ -235,12 +235,14 @@ static bool answer_question(struct maps_process *p, int sock, int memory,
 			    const struct maps_process_question *q)
 {
 	struct maps_process_answer a = { .id = q->id };
+	uint64_t begun = host_mono_ns();
 
 	read_maps(p, q);
 	if (!p->out.failed && ftruncate(memory, 0) == 0 &&
 	    pwrite(memory, p->out.p, p->out.n, 0) == (ssize_t)p->out.n)
 		a.bytes = p->out.n;
 	a.until = p->until;
+	a.took = host_mono_ns() - begun;
 	p->out.failed = false;
 	a.cpu_ns = host_cpu_ns();
 	return helper_send(sock, &a, sizeof(a), -1, 0);

@@ -35,6 +35,7 @@ struct maps_process_answer {
 	uint32_t id;
 	uint64_t bytes;  /* in the memfd, from its beginning */
 	uint64_t until;  /* mappings from this address on were not read; UINT64_MAX: all were */
+	uint64_t took;   /* ns */
 	uint64_t cpu_ns; /* CPU time of this process so far */
 };
 

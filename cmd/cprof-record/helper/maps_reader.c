@@ -219,7 +219,7 @@ bool maps_reader_ask(struct maps_reader *m, uint32_t pid, bool bare)
 		if (m->h.sock < 0 && !maps_reader_begin(m))
 			break;
 		if (send_question(m, pid, bare)) {
-			m->pending = (struct maps_pending){ pid, now, now + wait_ms(m) * 1000000 };
+			m->pending = (struct maps_pending){ pid, now, now + wait_ms(m) * 1000000, 0 };
 			return true;
 		}
 		drop_process(m);
@@ -251,12 +251,14 @@ enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps
 		note_silent(m, m->pending.pid);
 	} else if (take_answer(m, &a) && read_bytes(m, a.bytes)) {
 		*until = a.until;
+		m->pending.took = a.took;
 		deliver_answer(m, found, arg);
 		m->pending.pid = 0;
 		return MAPS_READER_READ;
 	}
 	drop_process(m);
 	m->pending.pid = 0;
+	m->pending.took = now - m->pending.asked;
 	m->left_out++;
 	return MAPS_READER_LOST;
 }

@@ -39,8 +39,9 @@ struct maps_reader {
 	uint64_t left_out; /* processes that were not read */
 	uint64_t cut;      /* likewise, that were read in part: they have too many, or hold the lock too often */
 	struct maps_pending {
-		uint32_t pid; /* 0: nothing was asked */
+		uint32_t pid; /* 0: nothing is asked */
 		uint64_t asked, look; /* look: time of the next look whether the helper runs */
+		uint64_t took;        /* how long the last one took */
 	} pending;
 	struct silent_users users;
 	pid_t killed[MAPS_READER_KILLED];

@@ -373,6 +373,7 @@ static void apply_fork(struct procs *ps, const struct change *c)
 		p->parent_version = parent->version;
 		p->prune_at = parent->prune_at;
 		p->whole = parent->whole;
+		p->unread = parent->unread;
 		maps_copy(&p->maps, &parent->maps);
 	}
 	procs_new_task(ps, p, c->tid, comm);

@@ -178,7 +178,7 @@ void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now, con
 
 		if (said == MAPS_READER_NOTHING)
 			return;
-		charge(r, r->current.uid, now, now - r->began);
+		charge(r, r->current.uid, now, scan->maps.pending.took);
 		end_reading(r, taker, said == MAPS_READER_READ);
 		begin_reading(r, scan, now, taker);
 	}
