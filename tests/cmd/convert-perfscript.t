@@ -199,7 +199,7 @@ is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n+
 
 # 3. Text from captures: by hand, and back
 back() { # DESCRIPTION CAPTURE
-	cprof-convert -t perfscript "$2" >text
+	cprof-convert -t perfscript --no-names "$2" >text
 	convert text >again.bin || fail "$1 is read"
 	for o in "" -i -K -U -p -t; do
 		cprof-fold --no-names $o "$2" >want 2>/dev/null
