@@ -9,8 +9,8 @@
  * these words from a program's context, which is on the stack, to the end of that stack; other words may
  * change. Old words of that kind in unused places make it differ without need, but never agree.
  *
- * An interrupt has a stack of its own if it hits the kernel, and the empty one of the task if it hits a program.
- * The stack of a system call has no fingerprint: many kernels move it by a random distance each time, so that
+ * An interrupt has a stack of its own if it hits the kernel, and the empty one of the task if it hits a
+ * program. The stack of a system call has no fingerprint: many kernels move it by a random distance each time, so that
  * other old words are met.
  *
  * This holds for x86-64, whose kernel, modules and BPF programs are in the last 2 GiB of addresses.
@@ -54,7 +54,8 @@ static __always_inline struct fingerprint *my_print(void)
 static __always_inline unsigned long long print_word(unsigned long long word, unsigned long long sp)
 {
 	unsigned long long above = word - sp;
-	unsigned long long code = (((word >> 31) ^ 0x1ffffffff) - 1) >> 63, near = ((above >> PRINT_NEAR) - 1) >> 63;
+	unsigned long long code = (((word >> 31) ^ 0x1ffffffff) - 1) >> 63;
+	unsigned long long near = ((above >> PRINT_NEAR) - 1) >> 63;
 
 	return (word & -code) | (above & -near);
 }
@@ -93,7 +94,8 @@ WALK_FN int print_stack(void)
 		return 0;
 	if (!p->whole) {
 		p->end = (p->sp | (STACK_PAGE - 1)) + 1;
-		if (p->irq_end != p->end && bpf_probe_read_kernel(p->words, sizeof(p->words[0]), (void *)p->end) == 0)
+		if (p->irq_end != p->end &&
+		    bpf_probe_read_kernel(p->words, sizeof(p->words[0]), (void *)p->end) == 0)
 			return 0;
 		p->irq_end = p->end;
 	}
@@ -102,8 +104,8 @@ WALK_FN int print_stack(void)
 }
 
 /*
- * Returns the fingerprint of the interrupt in which the program runs; 0: it has none. *whole: it is that of all
- * frames.
+ * Returns the fingerprint of the interrupt in which the program runs; 0: it has none. *whole: it is that of
+ * all frames.
  */
 static __always_inline unsigned long long print_interrupt(void *ctx, unsigned int *whole)
 {

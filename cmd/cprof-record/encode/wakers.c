@@ -18,7 +18,7 @@ enum frame_class {
 	CLASS_LOOPBACK,	 /* packets that some task has sent to this machine */
 	CLASS_SENDER,	 /* the current task sends packets */
 	CLASS_INTERRUPT, /* its beginning */
-	CLASS_IRQ_STACK, /* likewise, on the stack of interrupts: sysvec_* switches to it to call __sysvec_* */
+	CLASS_IRQ_STACK, /* likewise, on the stack of interrupts: sysvec_* calls __sysvec_* on it */
 	CLASS_SOFTIRQ,	 /* likewise */
 	CLASS_CALLED,	 /* by a task that lets softirqs run, between two of its own instructions */
 	CLASS_TASK,	 /* runs for the current task only, even on the way back from an interrupt */
@@ -206,7 +206,8 @@ static bool is_by_irq_stack(struct wakers *w, const uint64_t *stack, size_t n)
 	return false;
 }
 
-static enum woken_by class_of_waking(struct wakers *w, const struct waker *waker, const uint64_t *stack, size_t n)
+static enum woken_by class_of_waking(struct wakers *w, const struct waker *waker, const uint64_t *stack,
+				     size_t n)
 {
 	bool idle = (uint32_t)waker->head.weight == 0;
 

@@ -74,7 +74,7 @@ static bool kernel_counts_throttled(void)
 	return btf_find(BTF_KERNEL, &counter, 1);
 }
 
-/* Finds where the kernel counts nested interrupts: in a variable of its own, or from 6.1 to 6.14 in pcpu_hot. */
+/* Finds where the kernel counts nested interrupts: by itself, or from 6.1 to 6.14 in pcpu_hot. */
 static void find_context(struct offcpu_bpf *b)
 {
 	struct btf_place own[] = { { BTF_PER_CPU, "runqueues", 0 }, { BTF_PER_CPU, "__preempt_count", 0 },
