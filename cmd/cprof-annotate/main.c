@@ -309,7 +309,8 @@ static void list_functions(struct annotate *a, char *const *captures)
 }
 
 /* status: how reading ended; damage is reported before a function that is missing. */
-static void annotate_all(struct settings *s, const struct filters *f, enum status status, char *const *captures)
+static void annotate_all(struct settings *s, const struct filters *f, enum status status,
+			 char *const *captures)
 {
 	struct annotate *a = &s->annotate;
 

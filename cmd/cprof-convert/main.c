@@ -32,7 +32,8 @@ static const struct command_line command = {
 
 /*
  * The formats: the name for -t, and the function. Flags: the output is binary; made of stacks by address;
- * made of stacks by name; made of addresses, which its readers name. known: whether this build has the format (NULL: always).
+ * made of stacks by name; made of addresses, which its readers name. known: whether this build
+ * has the format (NULL: always).
  */
 enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2, FORMAT_NAMES = 4, FORMAT_RAW = 8 };
 
@@ -178,7 +179,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 
 int main(int argc, char **argv)
 {
-	struct conversion conversion = { .filters = { .names = true, .hints = true }, .demangle = DEMANGLE_SIMPLIFIED };
+	struct conversion conversion = { .filters = { .names = true, .hints = true },
+					 .demangle = DEMANGLE_SIMPLIFIED };
 	const struct format *format;
 	enum status status;
 

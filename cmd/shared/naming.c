@@ -227,7 +227,8 @@ void naming_append_missing(const struct filters *f, struct buf *out)
 	const struct intern *missing = &f->notes.missing;
 
 	for (uint32_t i = 0; i < missing->n && i < FILES_SHOWN; i++)
-		buf_printf(out, "%s%s", i ? ", " : "; names are missing: ", (const char *)intern_get(missing, i).p);
+		buf_printf(out, "%s%s", i ? ", " : "; names are missing: ",
+			   (const char *)intern_get(missing, i).p);
 	if (missing->n > FILES_SHOWN)
 		buf_printf(out, " and %zu more files", (size_t)missing->n - FILES_SHOWN);
 }

@@ -55,8 +55,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 /*
  * Begins a run for the rest of the segment. Its slices count from time, and spans of --from and --to from the
  * beginning of the recording. With origins without threads slices are
- * aligned to a multiple of their length since 1970, and start one slice before the first sample, because samples of
- * other CPUs may come a little late.
+ * aligned to a multiple of their length since 1970, and start one slice before the first sample, because
+ * samples of other CPUs may come a little late.
  */
 static void begin_run(struct gather *g, uint64_t time)
 {
@@ -79,7 +79,8 @@ static void begin_run(struct gather *g, uint64_t time)
 		g->failed = true;
 	g->run = g->p->runs++;
 	if (of)
-		*of = (struct recording_run){ true, g->run, g->view->recordings->operand, g->base, g->moment_base };
+		*of = (struct recording_run){ true, g->run, g->view->recordings->operand, g->base,
+					      g->moment_base };
 }
 
 /*

@@ -106,7 +106,7 @@ like "no message without a copy" "$(cprof-fold --no-names "$tmp/rot" 2>&1 >"$tmp
 cp "$a" "$tmp/rot/copy.cprof"
 for view in cprof-fold cprof-top 'cprof-convert -t tsv' 'cprof-diff --split 12s'; do
 	$view --no-names "$tmp/rot" 2>"$tmp/err" >"$tmp/out"
-	is "${view%% *} warns of a copy in a directory" "$(grep -c 'added up twice: .* is a copy of' "$tmp/err")" 1
+	is "${view%% *} warns of a copy" "$(grep -c 'added up twice: .* is a copy of' "$tmp/err")" 1
 done
 cprof-fold --no-names "$a" "$b" "$tmp/rot/copy.cprof" 2>"$tmp/err" >"$tmp/out"
 like "  and among operands" "$(cat "$tmp/err")" 'added up twice: .*copy.cprof is a copy of .*a.cprof'

@@ -18,7 +18,8 @@ void time_range_add(struct time_range *r, uint64_t first, uint64_t last, bool op
 
 void time_range_note(struct time_range *r, const struct recordings *all, const struct capture *c)
 {
-	uint64_t base = recordings_base(all, c, c->began), last = c->reported > c->totals.last ? c->reported : c->totals.last;
+	uint64_t base = recordings_base(all, c, c->began);
+	uint64_t last = c->reported > c->totals.last ? c->reported : c->totals.last;
 
 	if (c->sampled) {
 		if (last > base && last - base > r->longest)

@@ -280,7 +280,8 @@ static void note_file(struct given file)
 /* Puts operands of one recording in the order of time, in the places of the list that they have. */
 static void order_files(void)
 {
-	struct given *places = calloc(n_files + 1, sizeof(*places)), *given = calloc(n_files + 1, sizeof(*given));
+	struct given *places = calloc(n_files + 1, sizeof(*places));
+	struct given *given = calloc(n_files + 1, sizeof(*given));
 	size_t n = 0;
 
 	if (!places || !given)
@@ -380,8 +381,9 @@ static void add_captures(struct listing *l, const struct view *view)
 			add_operand(l->captures[i].path);
 			note_start(l->captures[i].facts.start);
 			if (l->captures[i].facts.start != UINT64_MAX)
-				note_file((struct given){ .name = l->captures[i].path, .series = l->captures[i].facts.series,
-							  .start = l->captures[i].facts.start, .fixed = true });
+				note_file((struct given){ .name = l->captures[i].path, .fixed = true,
+							  .series = l->captures[i].facts.series,
+							  .start = l->captures[i].facts.start });
 		} else {
 			note_left_out(l->captures[i].facts.start);
 			free(l->captures[i].path);

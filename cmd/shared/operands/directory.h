@@ -21,7 +21,8 @@ struct view;
 /*
  * Returns the operands with each directory replaced by its captures; "-" if none is given. The list ends
  * with NULL and is valid until the next call, its texts as long as the process. Files of one recording come in
- * the order of time, in the places that they have among the operands, unless view is NULL. view: captures that are
+ * the order of time, in the places that they have among the operands, unless view is NULL. view:
+ * captures that are
  * outside the time of --from and --to may be left out, as far as their headers say; NULL: all are wanted. A
  * compressed capture is taken to end when the next one of its recording begins. A directory without a
  * capture is an error, and so is one that cannot be read.
