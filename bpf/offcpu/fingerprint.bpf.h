@@ -71,11 +71,11 @@ WALK_FN int print_words(void)
 	bytes = p->end - p->sp;
 	if (bytes > sizeof(p->words) || bytes == 0 || bpf_probe_read_kernel(p->words, bytes, (void *)p->sp))
 		return 0;
-	hash = mix(p->whole << 1 | p->is_idle, bytes);
+	hash = mix_key(p->whole << 1 | p->is_idle, bytes);
 	for (unsigned int i = 0; i < PRINT_WORDS; i++) {
 		if (i * 8 >= bytes)
 			break;
-		hash = mix(hash, print_word(p->words[i], p->sp));
+		hash = mix_key(hash, print_word(p->words[i], p->sp));
 	}
 	p->hash = hash | 1;
 	return 0;
