@@ -58,7 +58,8 @@ static enum status build_line(const char *name, size_t number, char *line, size_
 	if (n == 0 || line[0] == '#')
 		return STATUS_OK;
 	if (strlen(line) != n)
-		cli_warn("%s: line %zu: a NUL byte%s", name, number, number == 1 ? "; -r takes text, not a capture" : "");
+		cli_warn("%s: line %zu: a NUL byte%s", name, number,
+			 number == 1 ? "; -r takes text, not a capture" : "");
 	else if (!record_parse(&rec, line, &scratch, &error))
 		cli_warn("%s: line %zu: %s", name, number, buf_cstr(&error));
 	else if (writer_put(w, &rec))

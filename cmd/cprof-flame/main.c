@@ -26,7 +26,8 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_REVERSE, "reverse", NULL, "begin stacks with the innermost frame" },
 	{ OPTIONS_VIEW, FLAME_INVERTED, "inverted", NULL, "put the root at the top" },
 	{ OPTIONS_VIEW, FLAME_SEARCH, "search", "RE", "search when the page opens" },
-	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL, "a frame with the reason where stacks are truncated" },
+	{ OPTIONS_VIEW, FLAME_TRUNCATED, "truncated", NULL,
+	  "a frame with the reason where stacks are truncated" },
 	{ OPTIONS_VIEW, FLAME_SOURCE, "source", NULL, "source lines of functions, in a panel of the page" },
 	{ OPTIONS_FILES, FLAME_SOURCE_DIR, "source-dir", "DIR", "look for sources in DIR first" },
 	FILTER_ROWS_LATENCY,
@@ -44,7 +45,8 @@ static const struct option_row options[] = {
 	{ OPTIONS_LOOKS, FLAME_NAMETYPE, "nametype", "TEXT", "text before names in tooltips" },
 	{ OPTIONS_LOOKS, FLAME_COLORS, "colors", "NAME", "colours: kind, hot, red, blue, grey, ..." },
 	{ OPTIONS_LOOKS, FLAME_COLORS, "color", "NAME", "the same as --colors" },
-	{ OPTIONS_LOOKS, FLAME_BGCOLORS, "bgcolors", "COLOR", "background: yellow, blue, green, grey, #f8f8f8" },
+	{ OPTIONS_LOOKS, FLAME_BGCOLORS, "bgcolors", "COLOR",
+	  "background: yellow, blue, green, grey, #f8f8f8" },
 	{ OPTIONS_LOOKS, FLAME_HASH, "hash", NULL, "no effect: colours always depend on the name" },
 	{ OPTIONS_OUTPUT, 'o', "output", "html|svg|FILE", "the page, a picture, or a file of either" },
 	CLI_ROWS,
@@ -205,7 +207,8 @@ static void check_flame(struct flame_settings *s, struct filters *f, char **name
 }
 
 /* Reads both sides of --diff and names them. */
-static enum status load_sides(struct filters *f, struct flame_settings *s, struct profile *p, struct loaded *loaded)
+static enum status load_sides(struct filters *f, struct flame_settings *s, struct profile *p,
+			      struct loaded *loaded)
 {
 	enum status status;
 
@@ -228,8 +231,8 @@ static enum status load_sides(struct filters *f, struct flame_settings *s, struc
 }
 
 /* Reads operands that are no sides: one profile, or text with the counts of both sides. */
-static enum status load_profile(struct filters *f, struct flame_settings *s, char **operands, struct profile *p,
-				struct loaded *loaded)
+static enum status load_profile(struct filters *f, struct flame_settings *s, char **operands,
+				struct profile *p, struct loaded *loaded)
 {
 	unsigned int side = s->negate;
 	enum status status = STATUS_OK;

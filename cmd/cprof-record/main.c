@@ -276,8 +276,8 @@ static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t lates
 {
 	uint64_t next = now + STEP_INTERVAL;
 
-	if (r->rest_ended || readings_busy(&r->procs.readings) || now - r->engine->interpreter < INTERPRETER_TIME ||
-	    perf_maps_busy(r->emit.perf_maps, now))
+	if (r->rest_ended || readings_busy(&r->procs.readings) ||
+	    now - r->engine->interpreter < INTERPRETER_TIME || perf_maps_busy(r->emit.perf_maps, now))
 		next = now + JIT_INTERVAL;
 	else if (may_rest(r, now))
 		return latest;

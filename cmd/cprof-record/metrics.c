@@ -94,9 +94,10 @@ static void put_files(struct buf *out, const struct recorder *r)
 		   (double)(perf_maps_left_out(r->emit.perf_maps) + jit_dumps_left_out(r->emit.jit_dumps)));
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",
 		   (double)opener_left_out(r->opener));
-	put_metric(out, "mappings_left_out_total", "counter",
-		   "Times that the mappings of a process were not read, or not all of them: its memory was locked, or it or other processes of its user have very many.",
-		   (double)(r->procs.scan.maps.left_out + r->procs.scan.maps.cut + r->procs.readings.refused));
+	put_metric(
+		out, "mappings_left_out_total", "counter",
+		"Times that the mappings of a process were not read, or not all of them: its memory was locked, or it or other processes of its user have very many.",
+		(double)(r->procs.scan.maps.left_out + r->procs.scan.maps.cut + r->procs.readings.refused));
 }
 
 static void put_output(struct buf *out, const struct recorder *r)

@@ -167,7 +167,8 @@ static void print_stacks(const struct recorder *r)
 static void print_left_out(const struct recorder *r)
 {
 	uint64_t n = opener_left_out(r->opener), unread = r->procs.scan.maps.left_out;
-	uint64_t refused = r->procs.readings.refused, cut = r->procs.scan.maps.cut, dropped = r->procs.maps_dropped;
+	uint64_t refused = r->procs.readings.refused, cut = r->procs.scan.maps.cut,
+		 dropped = r->procs.maps_dropped;
 
 	if (n)
 		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
@@ -175,11 +176,14 @@ static void print_left_out(const struct recorder *r)
 		fprintf(stderr, "; %" PRIu64 " time%s the mappings of a process not read, because its memory "
 				"was locked", unread, unread == 1 ? "" : "s");
 	if (refused || cut)
-		fprintf(stderr, "; %" PRIu64 " time%s the mappings of a process not read to the end, because those of "
-				"its user's processes take long", refused + cut, refused + cut == 1 ? "" : "s");
+		fprintf(stderr,
+			"; %" PRIu64
+			" time%s the mappings of a process not read to the end, because those of "
+			"its user's processes take long",
+			refused + cut, refused + cut == 1 ? "" : "s");
 	if (dropped)
-		fprintf(stderr, "; %" PRIu64 " mapping%s left out of processes that have more than %d", dropped,
-			dropped == 1 ? "" : "s", PROCS_MAPPINGS);
+		fprintf(stderr, "; %" PRIu64 " mapping%s left out of processes that have more than %d",
+			dropped, dropped == 1 ? "" : "s", PROCS_MAPPINGS);
 }
 
 static void print_budget(const struct recorder *r)

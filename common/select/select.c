@@ -76,7 +76,8 @@ bool select_moment(const struct select *s, uint64_t time)
 {
 	const struct view *v = s->view;
 
-	return !is_timed(v) || time_arg_between(&v->from, &v->to, (int64_t)(time - s->base), clock_of(s, time));
+	return !is_timed(v) ||
+	       time_arg_between(&v->from, &v->to, (int64_t)(time - s->base), clock_of(s, time));
 }
 
 uint64_t select_overlap(const struct select *s, uint64_t time, uint64_t n, uint64_t *after)
@@ -217,12 +218,14 @@ bool select_thread(const struct select *s, uint64_t thread)
 	       (v->n_users == 0 || is_user(v, c, c->processes[t->process].owner)) && is_labelled(v, c);
 }
 
-enum select_answer select_sample(const struct select *s, const struct record_sample *r, struct record_sample *part)
+enum select_answer select_sample(const struct select *s, const struct record_sample *r,
+				 struct record_sample *part)
 {
 	const struct view *v = s->view;
 
-	if (!select_lists_event(v, s->capture, r->event) || !select_by_time(s, r, part) || !of_unit(v, s->capture, r->event) ||
-	    (v->half == HALF_USER && !view_has_half(r->user)) || (v->half == HALF_KERNEL && !view_has_half(r->kernel)))
+	if (!select_lists_event(v, s->capture, r->event) || !select_by_time(s, r, part) ||
+	    !of_unit(v, s->capture, r->event) || (v->half == HALF_USER && !view_has_half(r->user)) ||
+	    (v->half == HALF_KERNEL && !view_has_half(r->kernel)))
 		return SELECT_OUT;
 	return select_thread(s, r->thread) ? SELECT_IN : SELECT_OTHERS;
 }

@@ -33,7 +33,8 @@ enum select_answer {
  * Decides about a sample that the capture has accepted. Unless the answer is SELECT_OUT, *part is the counted part:
  * the sample, or the part of a wait inside the view's time window.
  */
-enum select_answer select_sample(const struct select *s, const struct record_sample *r, struct record_sample *part);
+enum select_answer select_sample(const struct select *s, const struct record_sample *r,
+				 struct record_sample *part);
 /*
  * Returns the time from which offsets of a view count, given the time of the first sample. If waits are
  * recorded it is the capture's beginning, because the first sample may end a wait that began then or before.

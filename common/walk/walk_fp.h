@@ -22,7 +22,8 @@ static WALK_INLINE int walk_is_code(__u64 address)
 /* Returns true for opcode FF /2 with a register operand, or a memory one of this many bytes after ModRM. */
 static WALK_INLINE int walk_is_indirect(__u64 bytes, __u32 after)
 {
-	__u32 opcode = (bytes >> (48 - 8 * after)) & 0xff, modrm = (bytes >> (56 - 8 * after)) & 0xff, rm = modrm & 7;
+	__u32 opcode = (bytes >> (48 - 8 * after)) & 0xff, modrm = (bytes >> (56 - 8 * after)) & 0xff,
+	      rm = modrm & 7;
 
 	if (opcode != 0xff)
 		return 0;

@@ -90,7 +90,8 @@ static size_t count(const char *const *list)
 
 static struct waker sent_with(unsigned int tid, size_t n)
 {
-	struct waker w = { .head = { .time = 5, .weight = 7ull << 32 | tid, .tid = 3, .kernel_n = (short)n } };
+	struct waker w = { .head = {
+				   .time = 5, .weight = 7ull << 32 | tid, .tid = 3, .kernel_n = (short)n } };
 
 	for (size_t i = 0; i < n; i++)
 		w.stack[i] = i + 2; /* return addresses */
@@ -121,7 +122,8 @@ static void check_known(void)
 	names = timer;
 	check(!wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_TIMER, "no fingerprint to publish");
 	interrupt.fingerprint = 1;
-	check(wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_TIMER, "one of an interrupt's own stack");
+	check(wakers_put(&w, &interrupt, &none, &by) && by == WOKEN_BY_TIMER,
+	      "one of an interrupt's own stack");
 	wakers_release(&w);
 	wakers_init(&w, NULL);
 	names = softirq;

@@ -106,7 +106,8 @@ static void extents_at_random(void)
 			extents_give(&x, held[i].at, held[i].n, 50000);
 	extents_reap(&x, 50001);
 	check(x.used == 0 && x.n_free == x.shards, "all given back is one piece a shard");
-	check(!extents_take(&x, 0, &at) && !extents_take(&x, SHARD + 1, &at), "nothing, or more than a shard, is refused");
+	check(!extents_take(&x, 0, &at) && !extents_take(&x, SHARD + 1, &at),
+	      "nothing, or more than a shard, is refused");
 	extents_release(&x);
 }
 

@@ -299,13 +299,19 @@ static bool find(void *arg, uint64_t address, struct unwind_mapping *out)
 }
 
 /* found: the walk finds each mapping by a call. */
-static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stack, struct unwind_memory *memory,
-		     bool found)
+static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stack,
+		     struct unwind_memory *memory, bool found)
 {
-	struct unwind_host h = { .store = s, .memory = memory, .mappings = found ? NULL : c->maps,
-				 .n_mappings = found ? 0 : c->n_maps, .find = found ? find : NULL, .find_arg = c,
-				 .stack_at = c->stack_at, .stack = { stack, c->stack_n },
-				 .code_at = c->code_at, .code = { c->code, c->code_n },
+	struct unwind_host h = { .store = s,
+				 .memory = memory,
+				 .mappings = found ? NULL : c->maps,
+				 .n_mappings = found ? 0 : c->n_maps,
+				 .find = found ? find : NULL,
+				 .find_arg = c,
+				 .stack_at = c->stack_at,
+				 .stack = { stack, c->stack_n },
+				 .code_at = c->code_at,
+				 .code = { c->code, c->code_n },
 				 .walk = { .exact = 1, .inner = 1, .bx_known = 1 } };
 	struct frame got[FRAMES] = { { c->regs[UNWIND_RIP], true } };
 	size_t n = 1;

@@ -153,7 +153,9 @@ static double parse_seconds(const char *text)
 	double v;
 
 	if (!is_duration(text, &v))
-		cli_usage("invalid duration \"%s\" (expected seconds, like 60 or 0.5, or a time like 500ms or 5m)", text);
+		cli_usage(
+			"invalid duration \"%s\" (expected seconds, like 60 or 0.5, or a time like 500ms or 5m)",
+			text);
 	return v;
 }
 
@@ -163,7 +165,8 @@ static void refuse_duration(char *const *options, char *const *durations)
 {
 	for (; options < durations; options++) {
 		if (strcmp(*options, "--off-cpu") == 0)
-			cli_usage("invalid duration \"%s\" (expected --off-cpu=%s, or one duration)", durations[1], durations[0]);
+			cli_usage("invalid duration \"%s\" (expected --off-cpu=%s, or one duration)",
+				  durations[1], durations[0]);
 	}
 	cli_usage("invalid duration \"%s\" (expected one, and \"%s\" is given)", durations[1], durations[0]);
 }

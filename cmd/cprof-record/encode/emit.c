@@ -274,7 +274,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	if (!t)
 		return EMIT_NO_MEMORY;
 	if (!e->dont_wait && t->proc->segment != e->segment &&
-	    (readings_awaits(&e->procs->readings, t->proc->serial) || procs_awaits_any(e->procs, t->proc, host_mono_ns())))
+	    (readings_awaits(&e->procs->readings, t->proc->serial) ||
+	     procs_awaits_any(e->procs, t->proc, host_mono_ns())))
 		return EMIT_WAITS; /* for its mappings, or the build IDs of its files */
 	if (s->what == SAMPLE_WAIT)
 		emit_task(e, t, emit_wait_time((const struct wait *)s));

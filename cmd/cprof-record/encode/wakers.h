@@ -47,7 +47,8 @@ void wakers_release(struct wakers *w);
  * Classifies a waking, and keeps it until the end of the thread's wait. Without memory it is forgotten. *by is
  * its class. Returns true if each interrupt of this fingerprint is of that class.
  */
-bool wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock, enum woken_by *by);
+bool wakers_put(struct wakers *w, const struct waker *waker, const struct lock_found *lock,
+		enum woken_by *by);
 /* Finds the waking of the thread at this time; .by is WOKEN_BY_UNKNOWN without one. */
 struct waker_found wakers_find(const struct wakers *w, uint32_t tid, uint64_t time);
 /* Classifies n return addresses, leaf first. idle: the current task is the idle one. */

@@ -239,8 +239,8 @@ static bool is_silent(struct maps_reader *m, uint64_t now)
 	return now >= m->pending.asked + BUSY_TIMES * ns || !helper_is_running(&m->h);
 }
 
-enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found, void *arg,
-				       uint64_t *until)
+enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found,
+				       void *arg, uint64_t *until)
 {
 	struct pollfd p = { m->h.sock, POLLIN, 0 };
 	struct maps_process_answer a;

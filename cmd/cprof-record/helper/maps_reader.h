@@ -37,7 +37,7 @@ struct maps_reader {
 	uint64_t helper_ns, cpu_ns; /* CPU time of the present helper, and of all */
 	uint64_t silent;   /* vain waits */
 	uint64_t left_out; /* processes that were not read */
-	uint64_t cut;      /* likewise, that were read in part: they have too many, or hold the lock too often */
+	uint64_t cut; /* likewise, that were read in part: they have too many, or hold the lock too often */
 	struct maps_pending {
 		uint32_t pid; /* 0: nothing is asked */
 		uint64_t asked, look; /* look: time of the next look whether the helper runs */
@@ -79,7 +79,7 @@ enum maps_reader_said {
 /* Asks without waiting. One question can be asked at a time, and none by maps_reader_read meanwhile. */
 bool maps_reader_ask(struct maps_reader *m, uint32_t pid, bool bare);
 /* *until: mappings from this address on were left out; UINT64_MAX: none were. */
-enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found, void *arg,
-				       uint64_t *until);
+enum maps_reader_said maps_reader_take(struct maps_reader *m, uint64_t now, maps_reader_found *found,
+				       void *arg, uint64_t *until);
 
 #endif

@@ -185,7 +185,8 @@ static bool is_rest_nameless(const struct search *s)
 }
 
 /* A member, or a variable of a section: both have twelve bytes. */
-static bool meet_item(struct search *s, uint64_t at, const struct btf_type *type, uint32_t name, uint32_t base)
+static bool meet_item(struct search *s, uint64_t at, const struct btf_type *type, uint32_t name,
+		      uint32_t base)
 {
 	struct btf_var_secinfo variable;
 	struct btf_member member;

@@ -180,8 +180,8 @@ bool proc_scan_ask_maps(struct proc_scan *s, uint32_t pid, bool bare)
 	return maps_reader_ask(&s->maps, pid, bare);
 }
 
-enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found, void *arg,
-					  uint64_t *until)
+enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found,
+					  void *arg, uint64_t *until)
 {
 	struct scan scan = { s, s->pending.pid, s->pending.bare, found, arg };
 	enum maps_reader_said said = maps_reader_take(&s->maps, now, take_mapping, &scan, until);
@@ -191,8 +191,9 @@ enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, pro
 		return said;
 	other = task_with_memory(s->pending.pid);
 	s->pending.again = true;
-	return other != s->pending.pid && maps_reader_ask(&s->maps, other, s->pending.bare) ? MAPS_READER_NOTHING :
-											      said;
+	return other != s->pending.pid && maps_reader_ask(&s->maps, other, s->pending.bare)
+		       ? MAPS_READER_NOTHING
+		       : said;
 }
 
 static void read_task(uint32_t pid, uint32_t tid, proc_scan_task *found, void *arg)

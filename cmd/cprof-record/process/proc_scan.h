@@ -48,8 +48,8 @@ bool proc_scan_status(uint32_t pid, struct proc_scan_status *out);
 void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg);
 /* The same without waiting; as maps_reader_ask and maps_reader_take. */
 bool proc_scan_ask_maps(struct proc_scan *s, uint32_t pid, bool bare);
-enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found, void *arg,
-					  uint64_t *until);
+enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found,
+					  void *arg, uint64_t *until);
 /* The threads, without the main one. */
 void proc_scan_tasks(uint32_t pid, proc_scan_task *found, void *arg);
 /* All processes. */

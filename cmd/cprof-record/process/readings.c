@@ -101,7 +101,8 @@ bool readings_want(struct readings *r, uint32_t pid, uint64_t serial, enum readi
 		r->refused++;
 		return false;
 	}
-	r->items[r->n++] = (struct reading){ .pid = pid, .serial = serial, .time = time, .uid = uid, .what = what };
+	r->items[r->n++] =
+		(struct reading){ .pid = pid, .serial = serial, .time = time, .uid = uid, .what = what };
 	return true;
 }
 
@@ -169,12 +170,14 @@ static void add_found(void *arg, const struct change *c)
 	f->taker->found(f->taker->arg, f->reading, c);
 }
 
-void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now, const struct readings_taker *taker)
+void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now,
+		   const struct readings_taker *taker)
 {
 	struct found found = { &r->current, taker };
 
 	while (r->began) {
-		enum maps_reader_said said = proc_scan_take_maps(scan, now, add_found, &found, &r->current.until);
+		enum maps_reader_said said =
+			proc_scan_take_maps(scan, now, add_found, &found, &r->current.until);
 
 		if (said == MAPS_READER_NOTHING)
 			return;

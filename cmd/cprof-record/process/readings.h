@@ -70,7 +70,8 @@ struct readings_taker {
 };
 
 /* Takes the mappings that were read, and begins the next reading. */
-void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now, const struct readings_taker *taker);
+void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now,
+		   const struct readings_taker *taker);
 void readings_release(struct readings *r);
 
 #endif

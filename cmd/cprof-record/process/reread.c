@@ -49,8 +49,11 @@ static void take_reading(struct procs *ps, struct proc *p, struct reading *r)
 		return;
 	for (at = ps->n_rereads++; at > 0 && ps->rereads[at - 1].time > r->time; at--)
 		ps->rereads[at] = ps->rereads[at - 1];
-	ps->rereads[at] = (struct reread){ .time = r->time, .pid = p->pid, .serial = p->serial, .maps = r->maps,
-							.again = r->what == READ_AGAIN };
+	ps->rereads[at] = (struct reread){ .time = r->time,
+					   .pid = p->pid,
+					   .serial = p->serial,
+					   .maps = r->maps,
+					   .again = r->what == READ_AGAIN };
 	r->maps = (struct maps){ 0 };
 	ps->n_reread += ps->lost != 0;
 }

@@ -147,7 +147,9 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	le32_store(head, MAGIC);
 	le32_store(head + 4, result);
 	le64_store(head + 8, out.n);
-	_exit(full_write(SANDBOX_FIRST, head, sizeof(head)) && full_write(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
+	_exit(full_write(SANDBOX_FIRST, head, sizeof(head)) && full_write(SANDBOX_FIRST, out.p, out.n)
+		      ? 0
+		      : STATUS_WRITE);
 }
 
 /* The fork server: forks and waits. */

@@ -404,8 +404,10 @@ static void note_many(struct user_walk *s, const struct proc *p, size_t n)
 	if (n <= UNWIND_SPACE_MAPPINGS || s->said_many)
 		return;
 	s->said_many = true;
-	buf_printf(&s->complaint, "process %u has more than %d executable mappings: its stacks are finished in "
-		   "user space", p->pid, UNWIND_SPACE_MAPPINGS);
+	buf_printf(&s->complaint,
+		   "process %u has more than %d executable mappings: its stacks are finished in "
+		   "user space",
+		   p->pid, UNWIND_SPACE_MAPPINGS);
 }
 
 static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)

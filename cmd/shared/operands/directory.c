@@ -247,7 +247,8 @@ static int by_start(const void *a, const void *b)
 {
 	const struct given *x = a, *y = b;
 
-	return x->series == y->series && x->start != y->start ? (x->start < y->start ? -1 : 1) : by_place(a, b);
+	return x->series == y->series && x->start != y->start ? (x->start < y->start ? -1 : 1)
+							      : by_place(a, b);
 }
 
 /* Reads the header of an operand. Returns false if it is not a file with a capture whose time is known. */
