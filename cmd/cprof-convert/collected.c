@@ -5,6 +5,7 @@
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/naming.h"
 #include "cmd/shared/version.h"
+#include "common/capture/sample_counts.h"
 
 const char *creator_name(void)
 {
@@ -84,7 +85,8 @@ void warn_waits(const struct conversion *c, const struct loaded *l)
 
 	for (unsigned int i = CAPTURE_SLEEPS; i < CAPTURE_WAITS; i++)
 		waited += l->totals.waited[i];
-	if (!waited || v->wall || v->n_events)
+	/* The sum is of the whole capture, so it is reported only if the samples are, too. */
+	if (!waited || v->wall || v->n_events || l->sums.samples != samples_ticks(&l->totals))
 		return;
 	about_length(waited, &text);
 	cli_warn("%s waited, which is left out (--wall)", buf_cstr(&text));
