@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,8 +52,29 @@ static void put_time(const struct trend *t, uint64_t interval, const char *forma
 
 	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), format, &tm))
 		buf_text(out, text);
-	if (t->length % SECOND && format[1] != 'Z')
+	if (t->length % SECOND)
 		buf_printf(out, ".%03u", (unsigned int)((t->first + interval) * t->length % SECOND / 1000000));
+}
+
+static void zone_text(const struct trend *t, uint64_t interval, char *to, size_t size)
+{
+	time_t seconds = (time_t)((t->first + interval) * t->length / SECOND);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(to, size, "%Z", &tm))
+		to[0] = '\0';
+}
+
+/* Appends the zone of the times; if clocks were changed meanwhile, the first and the last one. */
+static void put_zone(const struct trend *t, struct buf *out)
+{
+	char first[40], last[40];
+
+	zone_text(t, 0, first, sizeof(first));
+	zone_text(t, t->intervals ? t->intervals - 1 : 0, last, sizeof(last));
+	buf_text(out, first);
+	if (strcmp(first, last) != 0)
+		buf_printf(out, ", then %s", last);
 }
 
 /* Appends the text, cut at the width or filled up to it; right: aligned there. */
@@ -177,7 +199,7 @@ static void put_trend(const struct views *v, struct buf *out)
 		   (double)t.trend.length / SECOND);
 	put_time(&t.trend, 0, "%Y-%m-%d %H:%M:%S", out);
 	buf_byte(out, ' ');
-	put_time(&t.trend, 0, "%Z", out);
+	put_zone(&t.trend, out);
 	buf_text(out, "\n\n");
 	if (CELL + t.trend.intervals * CELL + NAME <= (width ? width : LINE))
 		put_by_name(v, &t, out);
@@ -203,11 +225,12 @@ void trend_brief(const struct views *v, struct brief *b, size_t priority)
 {
 	struct buf text = { 0 }, line = { 0 };
 	struct trend_view t;
+	char weight[32];
 
 	trend_view_init(&t, v);
 	t.shown = t.shown < COLUMNS_MOST ? t.shown : COLUMNS_MOST;
 	buf_text(&text, "| time (");
-	put_time(&t.trend, 0, "%Z", &text);
+	put_zone(&t.trend, &text);
 	buf_text(&text, ") | total |");
 	buf_text(&line, "|---|---:|");
 	for (size_t row = 0; row < t.shown + has_others(&t, v); row++) {
@@ -225,9 +248,10 @@ void trend_brief(const struct views *v, struct brief *b, size_t priority)
 	for (uint64_t i = 0; i < t.trend.intervals; i++) {
 		buf_clear(&text);
 		put_time(&t.trend, i, "%Y-%m-%dT%H:%M:%S", &text);
-		buf_printf(&text, " | %" PRIu64 " |", t.trend.total[i]);
+		buf_printf(&text, " | %s |", views_weight_text(v, weight, sizeof(weight), t.trend.total[i]));
 		for (size_t row = 0; row < t.shown + has_others(&t, v); row++)
-			buf_printf(&text, " %" PRIu64 " |", trend_view_weight(&t, row, i));
+			buf_printf(&text, " %s |", views_weight_text(v, weight, sizeof(weight),
+								     trend_view_weight(&t, row, i)));
 		brief_line(b, priority, "| %s", buf_cstr(&text));
 	}
 	b->failed = b->failed || text.failed || line.failed;

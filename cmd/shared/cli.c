@@ -165,6 +165,7 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 void cli_instant(struct time_arg *to, const char *option, const char *text)
 {
 	static time_t now; /* the same for both options */
+	time_t moment;
 	struct tm tm;
 
 	if (!now)
@@ -174,6 +175,10 @@ void cli_instant(struct time_arg *to, const char *option, const char *text)
 			  "before now, like -1h or \"1 hour ago\", or a time like 14:03:20 or "
 			  "2026-11-21T14:03:20Z)",
 			  option, text);
+	/* A moment without a zone has the offset of its own date, as times are printed, not today's. */
+	moment = (time_t)(to->ns / 1000000000);
+	if (to->kind == TIME_ARG_MOMENT && localtime_r(&moment, &tm))
+		time_arg_parse(to, text, now * INT64_C(1000000000), tm.tm_gmtoff);
 }
 
 void cli_window(const struct time_arg *from, const char *from_option, const struct time_arg *to,

@@ -63,6 +63,9 @@ for from in 13:02:00 13:02 12:02Z '12:02:00 UTC' 14:02+02:00 '2026-11-26 12:02 U
 	TZ=CET-1 cprof-top --by comm --from "$from" -o tsv d >got
 	is "--from $from is the third minute" "$(awk '{ n += $2 } END { print n }' got)" 12
 done
+# Summer time on November 26 alone: the offset is that of the given date, not today's.
+TZ=XST0XDT,J330/0,J331/0 cprof-top --by comm --from '2026-11-26 13:02' -o tsv d >got
+is "a date has the offset that it had" "$(awk '{ n += $2 } END { print n }' got)" 12
 for from in 12:02X '12:02 ' 12:02+1 12:02+25:00 12:02+01:00Z '2026-11-26 ' 2026-11-26Tx 12:02:; do
 	status "--from \"$from\" is no time" 2 cprof-top --from "$from" d
 done
