@@ -10,9 +10,12 @@ bool collect_running_asked(const struct collect *c)
 	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH && !c->s->timed;
 }
 
+/* Before the segment's first sample, time counts from the recording's, if that is known. */
 static struct select select_of(const struct collect *c)
 {
-	return (struct select){ c->view, &c->capture, c->base };
+	uint64_t base = c->based ? c->base : recordings_base(c->view->recordings, &c->capture, UINT64_MAX);
+
+	return (struct select){ c->view, &c->capture, base };
 }
 
 static struct slice bytes_of(const struct collect_key *key)

@@ -54,9 +54,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 
 /*
  * Begins a run for the rest of the segment. Its slices count from time, and spans of --from and --to from the
- * beginning of the recording. With origins without threads slices are
- * aligned to a multiple of their length since 1970, and start one slice before the first sample, because
- * samples of other CPUs may come a little late.
+ * beginning of the recording. With origins without threads slices are aligned to a multiple of their length
+ * since 1970, and start one slice before the first sample, because samples of other CPUs may come a little late.
  */
 static void begin_run(struct gather *g, uint64_t time)
 {
@@ -225,9 +224,12 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 	return wait != CAPTURE_RUNS || !gather_keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
+/* Before the segment's first sample, time counts from the recording's, if that is known. */
 static struct select select_of(const struct gather *g)
 {
-	return (struct select){ g->view, &g->capture, g->base };
+	uint64_t base = g->based ? g->base : recordings_base(g->view->recordings, &g->capture, UINT64_MAX);
+
+	return (struct select){ g->view, &g->capture, base };
 }
 
 static uint64_t divide_latency(const struct gather *g, uint64_t thread, uint64_t weight)

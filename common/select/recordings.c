@@ -50,7 +50,7 @@ static size_t find_open(const struct recordings *r, const struct capture *c, uin
 
 /*
  * Returns the place for another recording: that of one that has ended, so that the list is as long as the
- * number of those that alternate. A damaged stream can have any number that never end; some are forgotten.
+ * number of those that alternate. Beyond OPEN_MOST some are forgotten: spans count from their next file.
  */
 static size_t find_place(const struct recordings *r)
 {
@@ -94,6 +94,8 @@ bool recordings_see(struct recordings *r, const struct capture *c, const struct 
 {
 	struct recording *of;
 
+	r->operand += r->ended;
+	r->ended = false;
 	if (rec->type == RECORD_SEGMENT) {
 		end_segment(r, c);
 		r->header = true;
@@ -118,7 +120,7 @@ void recordings_end(struct recordings *r, const struct capture *c)
 {
 	end_segment(r, c);
 	r->header = true;
-	r->operand++;
+	r->ended = true;
 }
 
 uint64_t recordings_base(const struct recordings *r, const struct capture *c, uint64_t first)

@@ -45,6 +45,7 @@ struct recordings {
 	size_t n, cap;
 	size_t current;    /* that of the segment, plus 1; 0: not known yet */
 	uint32_t operand;
+	bool ended;        /* the operand; the next record is of the next one */
 	bool header;       /* the segment has ended, or the header of the next one is being read */
 };
 

@@ -37,6 +37,7 @@ bool header_facts_read(struct slice bytes, struct header_facts *h)
 			continue;
 		if (slice_is(r.meta.key, "start-realtime-ns"))
 			h->start = slice_decimal(r.meta.value);
+		h->booted = h->booted || (slice_is(r.meta.key, "boot-id") && r.meta.value.n);
 		if (is_of_series(r.meta.key))
 			h->series = hash_u64(h->series ^ hash_bytes(r.meta.value.p, r.meta.value.n));
 	}

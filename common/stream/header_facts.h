@@ -16,6 +16,7 @@ enum { HEADER_FACTS_BYTES = 64 << 10 };
 struct header_facts {
 	uint64_t start;  /* nanoseconds since 1970 */
 	uint64_t series; /* the same number for files of one recording: of one host, boot and command line */
+	bool booted;     /* there is a boot ID, without which the series says little */
 };
 
 /* Returns false if the bytes do not begin with a whole and good header that has a time. */

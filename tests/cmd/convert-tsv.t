@@ -15,7 +15,7 @@ alike "$tmp/h.bin"
 alike "$tmp/h.folded"
 alike "$tmp/a.bin" "$tmp/h.bin" "$tmp/h.folded"
 is "samples that were lost are told" \
-	"$(grep -v "added up twice" "$tmp/err")" \
+	"$(grep -v "count twice" "$tmp/err")" \
 	"cprof-convert: 12 of 1212 expected samples lost (ring-full 12)"
 status "no byte" 3 cprof-convert -t tsv /dev/null
 is "  is the head alone" "$(wc -l <"$tmp/out")" 1

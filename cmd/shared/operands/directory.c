@@ -268,7 +268,7 @@ static bool read_given(struct given *g)
 	close(fd);
 	g->series = f.facts.series;
 	g->start = f.facts.start;
-	return f.facts.start != UINT64_MAX;
+	return f.facts.start != UINT64_MAX && f.facts.booted;
 }
 
 static void note_file(struct given file)
@@ -302,8 +302,8 @@ static void order_files(void)
 }
 
 /*
- * Warns of captures that begin at the same nanosecond of one recording: their samples count twice. A file that
- * is given twice is no mistake that the user could not see.
+ * Warns of captures that begin at the same nanosecond of one recording: copies, or parts cut from one segment,
+ * which may overlap. A file that is named twice is not reported, because the command shows that.
  */
 static void report_copies(void)
 {
@@ -315,19 +315,19 @@ static void report_copies(void)
 		qsort(files, n_files, sizeof(*files), by_start);
 	for (size_t i = 1; i < n_files; i++) {
 		const struct given *a = &files[i - 1], *b = &files[i];
-
 		bool asked = !a->fixed && !b->fixed && strcmp(a->name, b->name) == 0;
 
 		if (a->series != b->series || a->start != b->start || asked)
 			continue;
-		buf_printf(&text, "%s is a copy of %s", b->name, a->name);
+		buf_printf(&text, "%s and %s", a->name, b->name);
 		note_other(&copies, buf_cstr(&text), NULL);
 		buf_clear(&text);
 	}
 	if (copies.n > NAMED)
 		buf_printf(&copies.names, " and %zu more", copies.n - NAMED);
 	if (copies.n && strcmp(buf_cstr(&copies.names), buf_cstr(&reported)) != 0)
-		cli_warn("captures are added up twice: %s", buf_cstr(&copies.names));
+		cli_warn("captures begin at the same nanosecond of one recording, so samples that both have count "
+			 "twice: %s", buf_cstr(&copies.names));
 	if (copies.n) {
 		buf_clear(&reported);
 		buf_text(&reported, buf_cstr(&copies.names));
@@ -381,7 +381,7 @@ static void add_captures(struct listing *l, const struct view *view)
 		if (is_wanted(l, i, view) || (i + 1 == l->n && n_list == d.first)) {
 			add_operand(l->captures[i].path);
 			note_start(l->captures[i].facts.start);
-			if (l->captures[i].facts.start != UINT64_MAX)
+			if (l->captures[i].facts.start != UINT64_MAX && l->captures[i].facts.booted)
 				note_file((struct given){ .name = l->captures[i].path, .fixed = true,
 							  .series = l->captures[i].facts.series,
 							  .start = l->captures[i].facts.start });
