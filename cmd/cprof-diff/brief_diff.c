@@ -69,10 +69,11 @@ static void add_doubts(const struct diff_findings *o, const struct diff_settings
 
 	brief_section(b, "How sure", NULL);
 	brief_line(b, DOUBTS, "- %s", basis_of(o));
-	brief_line(b, DOUBTS,
-		   "- Intervals are of one row alone; with %zu tests some exclude 0 by chance. A row is proven "
-		   "only if its q is below %.2g.",
-		   o->changes.tests, COMPARE_RATE);
+	if (isfinite(o->setup.unit[0]) && isfinite(o->setup.unit[1]) && o->p.total[0] && o->p.total[1])
+		brief_line(b, DOUBTS,
+			   "- Intervals are of one row alone: of %zu tests, 1 in 20 may exclude 0 by chance. A row is "
+			   "proven only if its q is below %.2g.",
+			   o->changes.tests, COMPARE_RATE);
 	if (o->changes.long_bursts)
 		brief_line(b, DOUBTS, "- Bursts are longer than a block: chance may be larger.");
 	if (o->p.total[0] && o->p.total[1] && isfinite(growth))

@@ -147,8 +147,12 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 	printf("\n");
 	if (c->changed)
 		printf("shares add up to 100 %%: a function that grew makes others shrink; --no-normalize "
-		       "compares times\n");
-	else if (s->sides[0].n < 2 || s->sides[1].n < 2)
+		       "shows weights, without a test\n");
+	else if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1]))
+		return;
+	else if (s->sides[0].shared)
+		printf("to find smaller changes, record for longer, or with a higher -F\n");
+	else if (s->sides[0].runs < 2 || s->sides[1].runs < 2)
 		printf("to find smaller changes, record each side three times, or with a higher -F\n");
 }
 

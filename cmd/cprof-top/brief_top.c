@@ -80,14 +80,16 @@ static void add_title(const struct views *v, struct brief *b)
 static void add_about(const struct views *v, const struct loaded *l, const struct brief_request *r,
 		      struct brief *b)
 {
-	struct buf name = { 0 }, text = { 0 };
+	struct buf name = { 0 }, facts = { 0 }, text = { 0 };
 
 	about_name(&l->about, "", &name);
+	about_facts(&l->about, l->totals.seconds_ns, false, &facts);
 	if (name.n)
 		brief_code(&text, buf_view(&name));
-	buf_text(&text, text.n ? ", " : "");
-	about_facts(&l->about, l->totals.seconds_ns, false, &text);
-	brief_line(b, FACTS, "- %s.", buf_cstr(&text));
+	buf_text(&text, name.n && facts.n ? ", " : "");
+	buf_bytes(&text, facts.p, facts.n);
+	if (text.n)
+		brief_line(b, FACTS, "- %s.", buf_cstr(&text));
 	buf_clear(&text);
 	if (r->filters[0]) {
 		brief_code(&text, slice_of(r->filters));
@@ -98,8 +100,9 @@ static void add_about(const struct views *v, const struct loaded *l, const struc
 		summary_append(&text, l, v->view, r->share);
 		brief_line(b, FACTS, "- %s.", buf_cstr(&text));
 	}
-	b->failed = b->failed || text.failed || name.failed;
+	b->failed = b->failed || text.failed || name.failed || facts.failed;
 	buf_release(&name);
+	buf_release(&facts);
 	buf_release(&text);
 }
 
