@@ -1,8 +1,8 @@
 // The samples that the heat map and the lanes highlight: those that the search matches, that the edits leave, and
 // that are below the zoomed box or in the function of the sandwich. The others are grey.
 
-// Returns which nodes of page.p are highlighted, or null if all are. Weights are not considered: the map
-// shows all time, while the picture may show a range.
+// Returns which nodes of page.p are highlighted, or null if all are, at all times. The zoomed box is the one
+// that the picture shows: if the range has none of its samples, that is a box above it.
 function highlightOf({ p, q, map, matches, view, of, zoomed }) {
 	const parts = [];
 	if (matches)
@@ -10,7 +10,7 @@ function highlightOf({ p, q, map, matches, view, of, zoomed }) {
 	if (view === 'sandwich')
 		parts.push(...sandwiched(q, of, zoomed));
 	else if (zoomed.down.parent && view === 'reverse')
-		parts.push(Uint8Array.from({ length: q.nodes }, (_, node) => endsWith(q, node, pathOf(zoomed.down))));
+		parts.push(maskOfEnds(q, pathOf(zoomed.down)));
 	else if (zoomed.down.parent)
 		parts.push(maskBelow(q, followPath(q, [0], pathOf(zoomed.down))));
 	if (!map && parts.length === 0)
@@ -36,6 +36,14 @@ function maskBelow(p, nodes) {
 	for (const node of nodes)
 		below.fill(1, node, p.end[node]);
 	return below;
+}
+
+// Returns the nodes whose stacks end with these labels, innermost first.
+function maskOfEnds(p, path) {
+	const ends = new Uint8Array(p.nodes);
+	for (let i = 1; i < p.nodes; i++)
+		ends[i] = endsWith(p, i, path) ? 1 : 0;
+	return ends;
 }
 
 // Returns the nodes at the end of a path of labels that begins below any of the given nodes.
