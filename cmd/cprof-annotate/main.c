@@ -118,7 +118,7 @@ static void take_function(struct settings *s, char **operands)
 		if (is_capture(operands[i]))
 			operands[n++] = operands[i];
 		else if (s->function)
-			cli_usage("\"%s\" and \"%s\" are no files (expected one function, and captures)",
+			cli_usage("\"%s\" and \"%s\" are not files (expected one function, and captures)",
 				  s->function, operands[i]);
 		else
 			s->function = operands[i];

@@ -27,7 +27,7 @@ struct collected {
 
 /* Reads all operands. Returns the status to end with if writing succeeds. */
 enum status collect_all(struct conversion *c, struct collected *it);
-/* Reports waits that the options leave out: most of these formats count no time without --wall. */
+/* Reports the waits of the captures if neither --wall nor --event chose among them. */
 void warn_waits(const struct conversion *c, const struct loaded *l);
 /* Returns "cprof-convert 1.2". */
 const char *creator_name(void);

@@ -18,7 +18,8 @@ if [ -x "$BIN/cprof-record" ]; then
 	is "  after -a" "$(said cprof-record -a make)" \
 		"cprof-record: a command comes after --: cprof-record -- make"
 	unlike "an option's argument is no command" "$(said cprof-record -o x.bin -p 1,a 1)" 'comes after --'
-	like "a duration in minutes" "$(said cprof-record -p 0 5m)" 'invalid -p "0"'
+	is "a duration in minutes" "$(said cprof-record -a 5m 6)" \
+		'cprof-record: invalid duration "6" (expected one, and "5m" is given)'
 	is "no duration" "$(said cprof-record -a 5x)" \
 		'cprof-record: invalid duration "5x" (expected seconds, like 60 or 0.5, or a time like 500ms or 5m)'
 	is "two durations" "$(said cprof-record -a 5 6)" \
@@ -45,7 +46,7 @@ echo '{ "version": 1 }' >a.json
 is "JSON" "$(said cprof-top a.json)" \
 	"cprof-top: a.json: this is JSON, neither a capture nor folded text"
 is "two functions" "$(said cprof-annotate work main a.folded)" \
-	'cprof-annotate: "work" and "main" are no files (expected one function, and captures)'
+	'cprof-annotate: "work" and "main" are not files (expected one function, and captures)'
 printf 'x\0y\n' >a.bin
 is "a capture for cprof-dump -r" "$(said cprof-dump -r a.bin)" \
 	"cprof-dump: a.bin: line 1: a NUL byte; -r takes text, not a capture"
