@@ -263,6 +263,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
 	count_lost(r);
+	reread_step(&r->procs); /* readings that were wanted just now begin at once */
 	emit_jit(&r->emit, until);
 	if (r->overdue && done)
 		writer_flush(r->emit.w);

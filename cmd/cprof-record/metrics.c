@@ -98,6 +98,8 @@ static void put_files(struct buf *out, const struct recorder *r)
 		out, "mappings_left_out_total", "counter",
 		"Times that the mappings of a process were not read, or not all of them: its memory was locked, or it or other processes of its user have very many.",
 		(double)(r->procs.scan.maps.left_out + r->procs.scan.maps.cut + r->procs.readings.refused));
+	put_metric(out, "mappings_dropped_total", "counter",
+		   "Mappings that were left out of processes with more than 32768.", (double)r->procs.maps_dropped);
 }
 
 static void put_output(struct buf *out, const struct recorder *r)

@@ -66,6 +66,39 @@ void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t 
 	watch_dump(e, p, m);
 }
 
+/* Returns the address to look up: for a return address, one byte back, inside the call. */
+static uint64_t looked_up(const struct calltree_frame *f)
+{
+	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
+}
+
+static bool is_native(const struct calltree_frame *f, const struct proc *p)
+{
+	return f->process == p->id && f->kind != STACK_FRAME_LANG && f->kind != STACK_FRAME_LABEL;
+}
+
+/* Notes a frame without a mapping: one that comes later is to be written, see emit_mapped. */
+static void note_missed(struct proc *p, uint64_t address)
+{
+	const struct map none = { .start = address, .end = address + 1 };
+	bool changed = false;
+
+	maps_add(&p->said, &none, &changed);
+}
+
+/* From here on, mappings are written for frames alone. */
+static void begin_by_frames(const struct emit *e, struct proc *p)
+{
+	p->by_frames = true;
+	maps_copy(&p->said, &p->maps);
+	for (uint32_t i = 1; i < e->said_frames; i++) {
+		const struct calltree_frame *f = &e->stacks.tree.frames[i];
+
+		if (is_native(f, p) && !maps_find(&p->maps, looked_up(f)))
+			note_missed(p, looked_up(f));
+	}
+}
+
 void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
 {
 	const struct map *said = p->by_frames ? maps_from(&p->said, m->start) : NULL;
@@ -73,9 +106,8 @@ void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t t
 
 	if (!p->by_frames) {
 		emit_mapping(e, p, m, time);
-		p->by_frames = maps_count(&p->maps) > MAPPINGS_MANY;
-		if (p->by_frames)
-			maps_copy(&p->said, &p->maps);
+		if (maps_count(&p->maps) > MAPPINGS_MANY)
+			begin_by_frames(e, p);
 		return;
 	}
 	if (said && said->start < m->end)
@@ -91,7 +123,7 @@ void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t t
 /* Writes the mapping of a frame, unless the stream has it. */
 static void emit_needed(struct emit *e, struct proc *p, const struct map *m, uint64_t address, uint64_t time)
 {
-	bool changed;
+	bool changed = false;
 
 	if (!p->by_frames || maps_find(&p->said, address))
 		return;
@@ -277,12 +309,6 @@ static bool put_ksym(struct emit *e, uint64_t address, uint64_t time)
 	return true;
 }
 
-/* Returns the address to look up: for a return address, one byte back, inside the call. */
-static uint64_t looked_up(const struct calltree_frame *f)
-{
-	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
-}
-
 /*
  * Counts the new frames of a process by origin, and writes mappings that only they need. The first frame in
  * the vDSO also writes its image, 8 kB.
@@ -293,12 +319,14 @@ static void look_at_frames(struct emit *e, struct proc *p, uint64_t time)
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 		const struct map *m;
 
-		if (f->process != p->id || f->kind == STACK_FRAME_LANG || f->kind == STACK_FRAME_LABEL)
+		if (!is_native(f, p))
 			continue;
 		m = maps_find(&p->maps, looked_up(f));
 		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
 		if (m)
 			emit_needed(e, p, m, looked_up(f), time);
+		else if (p->by_frames)
+			note_missed(p, looked_up(f));
 		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;

@@ -251,10 +251,12 @@ void procs_prune(struct proc *p, const struct reading *r)
 	set_prune(p);
 }
 
-void procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time)
+bool procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time)
 {
-	if (readings_want(&ps->readings, p->pid, p->serial, what, time))
-		p->reading = true;
+	if (!readings_want(&ps->readings, p->pid, p->serial, what, time))
+		return false;
+	p->reading = true;
+	return true;
 }
 
 static void want_prune(struct procs *ps, struct proc *p)
@@ -268,14 +270,23 @@ static void want_prune(struct procs *ps, struct proc *p)
 	procs_want(ps, p, READ_ADDRESSES, 0);
 }
 
-/* Is there room for one more mapping? It needs none in the place of others. */
-static bool has_room(struct procs *ps, struct proc *p, const struct map *m)
+/* Does m cover another mapping as a whole? Then it adds none. In the middle of one, it would add two. */
+static bool covers_one(const struct maps *maps, const struct map *m)
+{
+	const struct map *f = maps_from(maps, m->start);
+
+	if (f && f->start < m->start)
+		f = maps_from(maps, f->end);
+	return f && f->end <= m->end;
+}
+
+bool procs_has_room(struct procs *ps, struct proc *p, const struct map *m)
 {
 	size_t n = maps_count(&p->maps);
 
 	if (n >= (p->prune_at ? p->prune_at : PRUNE_LEAST) && !p->dead)
 		want_prune(ps, p);
-	if (n < PROCS_MAPPINGS || maps_find(&p->maps, m->start))
+	if (n < PROCS_MAPPINGS || covers_one(&p->maps, m))
 		return true;
 	ps->maps_dropped++;
 	return false;
@@ -300,7 +311,7 @@ static void procs_map(struct procs *ps, struct proc *p, const struct change *c, 
 	if (c->length == 0 || c->start + c->length < c->start)
 		return;
 	m = map_of(ps, p->pid, c);
-	if (!has_room(ps, p, &m))
+	if (!procs_has_room(ps, p, &m))
 		return;
 	if (!maps_add(&p->maps, &m, &changed) || (p->reading && !maps_add(&p->since, &m, &changed))) {
 		give_up(ps, NULL);
@@ -484,10 +495,11 @@ static void want_unread(struct procs *ps, struct proc *p, uint64_t time)
 {
 	uint64_t now = host_mono_ns();
 
-	if (p->dead || (p->asked && now < p->asked + ASK_AGAIN))
+	if (p->dead || (p->tried && now < p->tried + ASK_AGAIN))
 		return;
-	p->asked = now;
-	procs_want(ps, p, READ_MAPPINGS, time);
+	p->tried = now;
+	if (procs_want(ps, p, READ_MAPPINGS, time))
+		p->asked = now;
 }
 
 static void add_process(void *arg, uint32_t pid)

@@ -65,7 +65,8 @@ struct proc {
 	uint64_t generation;
 	uint64_t seen;  /* time of the /proc read; older changes are already included */
 	uint64_t whole; /* mappings and names are complete as of this time, unless records were lost since */
-	uint64_t asked; /* when reread.c last read it to find lost changes */
+	uint64_t asked; /* when its last reading was queued; 0: none was, or it came to nothing */
+	uint64_t tried; /* when a reading was last wanted */
 	struct maps maps; /* file: index in exes + 1 */
 	uint64_t pruned;  /* when it was last asked for mappings that are gone */
 	size_t prune_at;  /* mappings until /proc is compared: perf reports no munmap; 0: PRUNE_LEAST */
@@ -213,8 +214,10 @@ bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now
 
 /* Adds a mapping that was read to the reading. */
 void procs_found(struct procs *ps, struct reading *r, const struct change *c);
-/* Has a process read. time: as in struct reading */
-void procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time);
+/* Has a process read. time: as in struct reading. Returns false if it will not be read. */
+bool procs_want(struct procs *ps, struct proc *p, enum reading_what what, uint64_t time);
+/* Is there room for one more mapping? Otherwise it is counted as left out. */
+bool procs_has_room(struct procs *ps, struct proc *p, const struct map *m);
 /* Forgets mappings that a reading does not have. */
 void procs_prune(struct proc *p, const struct reading *r);
 

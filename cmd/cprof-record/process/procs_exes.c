@@ -153,8 +153,11 @@ void procs_clear_exes(struct procs *ps)
 {
 	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
 		return;
-	for (size_t i = 0; i < ps->n; i++)
+	for (size_t i = 0; i < ps->n; i++) {
 		mark_exes(ps, &ps->items[i]->maps);
+		mark_exes(ps, &ps->items[i]->since);
+		mark_exes(ps, &ps->items[i]->said);
+	}
 	for (size_t i = 0; i < ps->n_rereads; i++)
 		mark_exes(ps, &ps->rereads[i].maps);
 	for (uint32_t i = 0; i < ps->n_exes; i++) {

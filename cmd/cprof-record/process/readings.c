@@ -68,14 +68,26 @@ void readings_charge(struct readings *r, uint32_t pid, uint64_t took)
 		charge(r, uid, host_mono_ns(), took);
 }
 
-static const struct reading *find_reading(const struct readings *r, uint64_t serial)
+static struct reading *find_reading(const struct readings *r, uint64_t serial)
 {
 	if (r->began && r->current.serial == serial)
-		return &r->current;
+		return (struct reading *)&r->current;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->items[i].serial == serial)
-			return &r->items[i];
+			return (struct reading *)&r->items[i];
 	return NULL;
+}
+
+/* Does this reading answer the question, too? One that waits can be made to. */
+static bool serves(const struct readings *r, struct reading *found, enum reading_what what, uint64_t time)
+{
+	if (found->what != READ_ADDRESSES || what == READ_ADDRESSES)
+		return true;
+	if (found == &r->current)
+		return false;
+	found->what = what;
+	found->time = time;
+	return true;
 }
 
 /* Is there room for one more of this user? */
@@ -90,11 +102,12 @@ static bool has_room(const struct readings *r, uid_t uid)
 
 bool readings_want(struct readings *r, uint32_t pid, uint64_t serial, enum reading_what what, uint64_t time)
 {
+	struct reading *found = find_reading(r, serial);
 	pid_t nspid;
 	uid_t uid;
 
-	if (find_reading(r, serial))
-		return true;
+	if (found)
+		return serves(r, found, what, time);
 	if (!nsfile_status((pid_t)pid, &uid, &nspid))
 		return false;
 	if (!has_room(r, uid) || rests(r, uid, host_mono_ns())) {
@@ -138,6 +151,22 @@ static bool next_reading(struct readings *r, uint64_t now, struct reading *out)
 	*out = r->items[best];
 	memmove(&r->items[best], &r->items[best + 1], (--r->n - best) * sizeof(*r->items));
 	return true;
+}
+
+/* A user who rests gives up its places: otherwise a few users would hold all of them for minutes. */
+static void drop_resting(struct readings *r, uint64_t now, const struct readings_taker *taker)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (!rests(r, r->items[i].uid, now)) {
+			r->items[n++] = r->items[i];
+			continue;
+		}
+		r->refused++;
+		taker->done(taker->arg, &r->items[i], false);
+	}
+	r->n = n;
 }
 
 static void end_reading(struct readings *r, const struct readings_taker *taker, bool read)
@@ -185,6 +214,7 @@ void readings_step(struct readings *r, struct proc_scan *scan, uint64_t now,
 		end_reading(r, taker, said == MAPS_READER_READ);
 		begin_reading(r, scan, now, taker);
 	}
+	drop_resting(r, now, taker);
 	begin_reading(r, scan, now, taker);
 }
 

@@ -52,7 +52,10 @@ struct readings {
 	uint64_t refused; /* processes that were not read, because there was no room or their user rests */
 };
 
-/* Queues a process, unless it is queued already. False: it is not read, because there is no room or it rests. */
+/*
+ * Queues a process, unless it is queued already. Returns false if it is not read: there is no room, or its user
+ * rests.
+ */
 bool readings_want(struct readings *r, uint32_t pid, uint64_t serial, enum reading_what what, uint64_t time);
 /* Should samples of this image wait for its reading? */
 bool readings_awaits(const struct readings *r, uint64_t serial);

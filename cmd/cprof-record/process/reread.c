@@ -26,13 +26,31 @@ void reread_want(struct procs *ps, struct proc *p)
 	if (p->whole >= ps->lost || p->asked >= ps->lost || p->kernel || p->dead)
 		return;
 	now = host_mono_ns();
-	if (now < p->asked + ASK_AGAIN)
+	if (now < p->tried + ASK_AGAIN)
 		return;
-	p->asked = now;
-	procs_want(ps, p, READ_MAPPINGS, now);
+	p->tried = now;
+	if (procs_want(ps, p, READ_MAPPINGS, now))
+		p->asked = now;
 }
 
-/* Keeps a reading until the recording comes to its moment, or takes it in at once if mappings are gone. */
+/* Is the PID still that of the process which was read at first? */
+static bool is_same_process(const struct proc *p)
+{
+	struct proc_scan_status s;
+
+	return !p->start || !proc_scan_status(p->pid, &s) || s.start == p->start;
+}
+
+/* If no mapped file is where it was, the process has called exec, whose record is still to come. */
+static bool has_file_of(const struct maps *now, const struct proc *p)
+{
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+		if (m->file && maps_find(now, m->start))
+			return true;
+	return false;
+}
+
+/* Keeps a reading until the recording comes to its moment, or prunes at once after a reading of addresses. */
 static void take_reading(struct procs *ps, struct proc *p, struct reading *r)
 {
 	bool changed = false;
@@ -40,13 +58,16 @@ static void take_reading(struct procs *ps, struct proc *p, struct reading *r)
 
 	p->unread = p->unread && r->what == READ_ADDRESSES;
 	if (r->what == READ_ADDRESSES) {
-		procs_prune(p, r);
+		if (has_file_of(&r->maps, p))
+			procs_prune(p, r);
 		return;
 	}
 	for (const struct map *m = maps_from(&p->since, 0); m; m = maps_from(&p->since, m->end))
 		maps_add(&r->maps, m, &changed);
-	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads)))
+	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads))) {
+		ps->failed = true;
 		return;
+	}
 	for (at = ps->n_rereads++; at > 0 && ps->rereads[at - 1].time > r->time; at--)
 		ps->rereads[at] = ps->rereads[at - 1];
 	ps->rereads[at] = (struct reread){ .time = r->time,
@@ -81,9 +102,11 @@ static void end_reading(void *arg, struct reading *r, bool read)
 {
 	struct proc *p = process_of(arg, r);
 
-	if (p && read && maps_count(&r->maps))
+	if (p && read && maps_count(&r->maps) && is_same_process(p))
 		take_reading(arg, p, r);
 	if (p) {
+		if (!read && r->what != READ_ADDRESSES)
+			p->asked = 0; /* it is wanted again */
 		p->reading = false;
 		maps_release(&p->since);
 	}
@@ -190,7 +213,7 @@ static bool next_mapping(struct procs *ps, struct reread *r, struct proc *p, str
 
 	while ((m = maps_from(&r->maps, r->at))) {
 		r->at = m->end;
-		if (has_mapping(ps, &p->maps, m))
+		if (has_mapping(ps, &p->maps, m) || !procs_has_room(ps, p, m))
 			continue;
 		if (!maps_add(&p->maps, m, &changed)) {
 			ps->failed = true;
@@ -235,7 +258,8 @@ static bool next_change_of(struct procs *ps, size_t i, struct change *c, struct 
 		r->compared = true;
 		if (is_other_image(ps, p, &r->maps)) {
 			if (!r->again) { /* the exec's own record may still come: read once more */
-				procs_want(ps, p, READ_AGAIN, host_mono_ns());
+				if (!procs_want(ps, p, READ_AGAIN, host_mono_ns()))
+					p->asked = 0;
 				return false;
 			}
 			*c = (struct change){ .kind = CHANGE_EXEC, .time = r->time, .pid = p->pid, .tid = p->pid };
