@@ -454,7 +454,7 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
-	priority_raise(); /* this and the next after the command's fork: it keeps its own values */
+	priority_raise(!r->o.command); /* this and the next after the command's fork: it keeps its own values */
 	r->descriptors = host_raise_files();
 	choose_engine_check(r);
 	if (!targets_init(&r->targets, &r->o))

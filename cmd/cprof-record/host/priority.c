@@ -16,7 +16,8 @@ static bool raised, session_raised;
 /*
  * With sched_autogroup_enabled, sessions share the CPUs equally, and a nice value counts in its session only:
  * beside four processes in sessions of their own the recorder had a tenth of a CPU. A service is the leader of
- * a session that has nothing but the recorder; any other session has the user's programs as well.
+ * a session that has nothing but the recorder and the command that it records; any other session has the
+ * user's programs as well.
  */
 static bool raise_session(void)
 {
@@ -30,11 +31,11 @@ static bool raise_session(void)
 	return ok;
 }
 
-void priority_raise(void)
+void priority_raise(bool alone)
 {
 	errno = 0;
 	raised = getpriority(PRIO_PROCESS, 0) == 0 && !errno && setpriority(PRIO_PROCESS, 0, RAISED) == 0;
-	session_raised = raised && raise_session();
+	session_raised = raised && alone && raise_session();
 }
 
 void priority_highest(bool highest)

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 /*
- * Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE), and that of the session if the recorder leads it. A
- * recorder under nice(1) keeps its priority.
+ * Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE); alone: no command is recorded; then that of the session,
+ * too, if the recorder leads it. A recorder under nice(1) keeps its priority.
  */
-void priority_raise(void);
+void priority_raise(bool alone);
 /*
  * Gives a process that makes unwind tables the highest priority, or the recorder's again, if that was raised:
  * stacks of a large program are cut until it has tables, but other users' files must not get the whole CPU.
