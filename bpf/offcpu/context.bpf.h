@@ -16,7 +16,8 @@
 const volatile unsigned int has_context = 0;
 const volatile unsigned int queue_at = 0, interrupts_at = 0, current_at = 0;
 
-enum { INTERRUPTS = 0xff0100 }; /* include/linux/preempt.h: NMIs, interrupts, and a softirq that is served */
+/* The bits of NMIs, interrupts, and a softirq that is served, see bpf_offcpu.c; here those of all layouts. */
+const volatile unsigned int interrupts = 0x7fff0100;
 
 /* Returns true if no interrupt is served; false as well if that is unknown. */
 static __always_inline int in_task(void)
@@ -34,7 +35,7 @@ static __always_inline int in_task(void)
 	    current != bpf_get_current_task() ||
 	    bpf_probe_read_kernel(&count, sizeof(count), (void *)(variables + interrupts_at)))
 		return 0;
-	return !(count & INTERRUPTS);
+	return !(count & interrupts);
 #else
 	return 0;
 #endif

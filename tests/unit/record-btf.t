@@ -7,7 +7,7 @@ kernel=/sys/kernel/btf/vmlinux
 
 for m in "task_struct tgid" "task_struct stack" "cgroup kn" "cgroup root" "kernfs_node id" "cgroup_root hierarchy_id" "pt_regs ip" "net dev_base_seq" \
 	"linux_binprm file" "file f_path" "path dentry" "dentry d_name" "qstr name" ".data..percpu runqueues" \
-	".data..percpu current_task" ".data..percpu pcpu_hot"; do
+	".data..percpu current_task" ".data..percpu pcpu_hot" ".data..percpu __preempt_count"; do
 	want=$("$side" btf-by-libbpf $kernel $m)
 	[ -n "$want" ] || { skip "$m" "this kernel has none"; continue; }
 	is "$m" "$("$side" btf $kernel $m)" "$want"

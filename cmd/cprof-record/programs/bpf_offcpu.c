@@ -74,13 +74,18 @@ static bool kernel_counts_throttled(void)
 	return btf_find(BTF_KERNEL, &counter, 1);
 }
 
-/* Finds where the kernel counts nested interrupts: by itself, or from 6.1 to 6.14 in pcpu_hot. */
+/*
+ * Finds where and how the kernel counts nested interrupts: in a variable of its own, or from 6.2 to 6.14 in
+ * pcpu_hot. include/linux/preempt.h has the bits. Kernels that count who disabled interrupts, and have a variable
+ * for that, have the count in bits 16 to 23, and interrupts and NMIs after them.
+ */
 static void find_context(struct offcpu_bpf *b)
 {
 	struct btf_place own[] = { { BTF_PER_CPU, "runqueues", 0 }, { BTF_PER_CPU, "__preempt_count", 0 },
 				   { BTF_PER_CPU, "current_task", 0 } };
 	struct btf_place part[] = { { BTF_PER_CPU, "runqueues", 0 }, { BTF_PER_CPU, "pcpu_hot", 0 },
 				    { "pcpu_hot", "preempt_count", 0 }, { "pcpu_hot", "current_task", 0 } };
+	struct btf_place disabled = { BTF_PER_CPU, "local_interrupt_disable_state", 0 };
 
 	if (btf_find(BTF_KERNEL, own, 3)) {
 		b->rodata->interrupts_at = own[1].at;
@@ -93,6 +98,7 @@ static void find_context(struct offcpu_bpf *b)
 		return;
 	}
 	b->rodata->queue_at = own[0].at;
+	b->rodata->interrupts = btf_find(BTF_KERNEL, &disabled, 1) ? 0x7f000100 : 0x00ff0100;
 	b->rodata->has_context = 1;
 }
 
