@@ -235,8 +235,9 @@ static __always_inline void js_find_position(struct lang_walk *l, struct js_stat
 	js->position = LANG_MARK_AT;
 	if ((note->flags & JS_IN_MEMORY) && js_is_exit(pc + !exact, exact)) {
 		pc = js_exit_from(js, pc + !exact);
-		if (!pc--)
+		if (!pc)
 			return;
+		pc--;
 	}
 	if (note->flags & JS_IN_MEMORY)
 		js->code_id = js_code(js, pc);
