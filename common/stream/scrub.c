@@ -31,6 +31,7 @@ struct scrub {
 	struct intern texts;   /* the strings read in this segment */
 	struct idmap strings;  /* STRING id to id in texts */
 	struct intern written; /* the strings of the output; STRING id - 1 */
+	struct intern shown;   /* last parts of the paths of files that are shown in this segment */
 	struct idmap regions;  /* number of a GiB to index in moves */
 	uint64_t *moves;
 	size_t n_moves, cap_moves;
@@ -46,6 +47,7 @@ struct scrub *scrub_new(struct slice key)
 		return NULL;
 	intern_init(&s->texts);
 	intern_init(&s->written);
+	intern_init(&s->shown);
 	idmap_init(&s->strings);
 	idmap_init(&s->regions);
 	idmap_init(&s->users);
@@ -66,6 +68,7 @@ void scrub_free(struct scrub *s)
 	buf_release(&s->lines);
 	intern_release(&s->texts);
 	intern_release(&s->written);
+	intern_release(&s->shown);
 	idmap_release(&s->strings);
 	idmap_release(&s->regions);
 	idmap_release(&s->users);
@@ -84,6 +87,8 @@ static void begin_segment(struct scrub *s)
 	intern_init(&s->texts);
 	intern_release(&s->written);
 	intern_init(&s->written);
+	intern_release(&s->shown);
+	intern_init(&s->shown);
 	idmap_clear(&s->strings);
 	idmap_clear(&s->regions);
 	s->n_moves = 0;
@@ -109,7 +114,8 @@ static void append_hash(struct scrub *s, struct buf *out, struct slice text)
 static bool is_public(struct slice path)
 {
 	static const char *const trees[] = { "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/" };
-	static const char *const own[] = { "/usr/local/", "/usr/src/" };
+	/* Paths of debug files repeat the path or the build ID of their program. */
+	static const char *const own[] = { "/usr/local/", "/usr/src/", "/usr/lib/debug/" };
 	bool public = false;
 
 	for (size_t i = 0; i < COUNT(trees); i++)
@@ -118,7 +124,7 @@ static bool is_public(struct slice path)
 		public &= !slice_begins(path, own[i]);
 	for (size_t i = 0; i + 3 <= path.n; i++)
 		public &= memcmp(path.p + i, "/..", 3) != 0;
-	return public;
+	return public && !memmem(path.p, path.n, "/.build-id/", strlen("/.build-id/"));
 }
 
 /*
@@ -228,6 +234,22 @@ static void append_name(struct scrub *s, struct buf *out, struct slice name)
 	}
 }
 
+/* Hides the file in "[FILE+0x1230]", the name of a function of a stripped file, unless such a file is shown. */
+static void append_bounds(struct scrub *s, struct buf *out, struct slice name)
+{
+	const uint8_t *plus = name.n ? memrchr(name.p, '+', name.n) : NULL;
+	struct slice file = { name.p + 1, plus ? (size_t)(plus - name.p) - 1 : 0 };
+	uint32_t id;
+
+	if (!plus || plus == name.p || intern_find(&s->shown, file, &id)) {
+		append_name(s, out, name);
+		return;
+	}
+	buf_byte(out, name.p[0]);
+	append_hash(s, out, file);
+	buf_bytes(out, plus, name.n - (size_t)(plus - name.p));
+}
+
 /* Hides the file in the name of a probe: "uprobe:FILE:main". */
 static void append_event(struct scrub *s, struct buf *out, struct slice name)
 {
@@ -334,12 +356,23 @@ static bool put_meta(struct scrub *s, struct writer *w, struct record *r)
 	return writer_put(w, r);
 }
 
+/* Notes the last part of the path of a file that is shown, as names of its functions may have it. */
+static void note_shown(struct scrub *s, struct slice path)
+{
+	uint32_t id;
+
+	if (!intern_add(&s->shown, slice_base(path), &id))
+		s->no_memory = true;
+}
+
 /* Leaves out the build ID of a hidden path, because it would identify the program to anyone who has it. */
 static bool put_file(struct scrub *s, struct writer *w, struct record *r)
 {
 	struct record_file *f = &r->file;
 
-	if (!is_shown(f->path))
+	if (is_shown(f->path))
+		note_shown(s, f->path);
+	else
 		f->build_id.n = 0;
 	f->dev_major = f->dev_minor = f->inode = f->generation = 0;
 	f->path = hide_text(s, &s->text, append_path, f->path);
@@ -432,7 +465,9 @@ static uint64_t replace_string(struct scrub *s, struct writer *w, uint64_t id,
 static bool put_symbol(struct scrub *s, struct writer *w, struct record *r)
 {
 	r->symbol.name = replace_string(s, w, r->symbol.name,
-					r->symbol.source == NAME_LABEL ? append_label : append_name);
+					r->symbol.source == NAME_LABEL	? append_label :
+					r->symbol.source == NAME_BOUNDS ? append_bounds :
+									  append_name);
 	r->symbol.file = replace_string(s, w, r->symbol.file, append_path);
 	return writer_put(w, r);
 }

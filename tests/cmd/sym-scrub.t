@@ -77,7 +77,13 @@ ksym time=1000 address=0xffffffffc0a5e300 size=0x100 name="work_in_module_too" m
 string id=9 text="/home/hush/source.c"
 string id=5 text="known_before"
 symbol frame=1 from=0 level=0 source=dynsym name=5 offset=3 file=9 line=77
+string id=11 text="[hush-program+0x1230]"
+string id=12 text="[libpublic.so+0x40]"
+symbol frame=7 from=0 level=0 source=bounds name=11 offset=3 file=0 line=0
+symbol frame=6 from=0 level=0 source=bounds name=12 offset=3 file=0 line=0
 source file=5 status=no-file kind=none path="/usr/local/bin/hush-own"
+source file=1 status=ok kind=debug path="/usr/lib/debug/.build-id/68/75736868757368.debug"
+source file=6 status=ok kind=debug path="/usr/lib/debug/opt/hush-program.debug"
 script id=1 language=python process=1 path="/home/hush/app.py" units=0 file=0 offset=0x0 width=0
 script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py"
 script id=3 language=ruby process=1 path="hush.rb" units=0 file=0 offset=0x0 width=0
@@ -103,8 +109,8 @@ cprof-sym --scrub --scrub-key "$tmp/key" "$tmp/raw.bin" >"$tmp/scrubbed.bin" 2>"
 cprof-sym "$tmp/raw.bin" >"$tmp/open.bin" 2>/dev/null
 cprof-dump "$tmp/scrubbed.bin" >"$tmp/scrubbed.txt" 2>/dev/null
 
-is 'the capture is full of secrets' "$(cprof-dump "$tmp/raw.bin" 2>/dev/null | grep -c hush)" 24
-is 'none is left' "$(grep -a -e hush -e 68757368 -e password "$tmp/scrubbed.txt")" ''
+is 'the capture is full of secrets' "$(cprof-dump "$tmp/raw.bin" 2>/dev/null | grep -c hush)" 26
+is 'none is left' "$(grep -a -e hush -e 68757368 -e 75736868757368 -e password "$tmp/scrubbed.txt")" ''
 is '  in the bytes either' "$(grep -a -c -e hush -e password "$tmp/scrubbed.bin")" 0
 is '  nor where the kernel was' "$(grep -E '9e[cd]0|c0a5e' "$tmp/scrubbed.txt")" ''
 is '  nor what tells files apart' "$(sed -n 's/^file id=[0-9]* \(major.*\) build-id.*/\1/p' "$tmp/scrubbed.txt" | sort -u)" \
@@ -116,6 +122,9 @@ is 'paths of a distribution stay, with their build IDs' "$(sed -n 's/^file id=2.
 	'build-id=0a0b path="/usr/lib/libpublic.so"'
 is '  others are hashes without' "$(sed -n 's/^file id=[1567] .*build-id=\([0-9a-f]*\) path="\/scrubbed\/[0-9a-f]\{16\}"$/<\1>/p' "$tmp/scrubbed.txt" | tr '\n' ' ')" \
 	'<> <> <> <> '
+like '  names by the start of a function keep a file that is shown' "$(cat "$tmp/scrubbed.txt")" \
+	'^string id=[0-9]+ text="\[libpublic.so\+0x40\]"$'
+like '  and hide others' "$(cat "$tmp/scrubbed.txt")" '^string id=[0-9]+ text="\[[0-9a-f]{16}\+0x1230\]"$'
 like '  a memfd is still one' "$(grep '^file id=3' "$tmp/scrubbed.txt")" 'path="/memfd:[0-9a-f]{16} \(deleted\)"$'
 like 'commands are hashes' "$(grep '^comm' "$tmp/scrubbed.txt" | sed -n 1p)" 'comm="[0-9a-f]{16}"$'
 is '  the same for the same' "$(sed -n 's/^comm.*comm=//p' "$tmp/scrubbed.txt" | uniq -d | wc -l)" 1
