@@ -28,6 +28,7 @@ enum outcome_of_file {
 	WRITTEN = 1000,
 	THERE,       /* the archive has one that is as good */
 	FOREIGN,     /* the archive has one made by another program */
+	UNREADABLE,  /* the archive has one that cannot be opened */
 	NO_BUILD_ID, /* so it could not be found by any capture */
 	LONG_BUILD_ID,
 };
@@ -82,7 +83,10 @@ static struct elf_file *open_archived(int fd, struct slice id)
 {
 	struct elf_file *f = NULL;
 
-	if (fd < 0 || elf_open(fd, &f) != ELF_OPENED)
+	enum elf_opened opened = fd < 0 ? ELF_DAMAGED : elf_open(fd, &f);
+
+	or_die(opened != ELF_NO_MEMORY);
+	if (opened != ELF_OPENED)
 		return NULL;
 	if (elf_is_whole(f) && elf_is_build(f, id))
 		return f;
@@ -254,11 +258,15 @@ static void archive_shared(struct archive *a, const struct module_identity *of, 
 
 static unsigned int archive_file(struct archive *a, const struct module_identity *is, bool shared, struct item *item)
 {
-	struct sources s = { .there = open_archived(build_id_dir_look(&a->shelf, is->build_id), is->build_id) };
+	struct sources s = { 0 };
 	unsigned int outcome;
-	bool by_path;
+	bool by_path, absent;
+	int fd = build_id_dir_look(&a->shelf, is->build_id, &absent);
 
-	if (s.there && !s.there->archived) {
+	s.there = open_archived(fd, is->build_id);
+	if (fd < 0 && !absent) {
+		outcome = UNREADABLE;
+	} else if (s.there && !s.there->archived) {
 		outcome = FOREIGN;
 	} else if (s.there && is_complete(s.there, a->dwarf, shared)) {
 		outcome = THERE;
@@ -436,6 +444,7 @@ static const char *outcome_text(unsigned int outcome)
 	return outcome == WRITTEN	? "written" :
 	       outcome == THERE		? "there" :
 	       outcome == FOREIGN	? "foreign" :
+	       outcome == UNREADABLE	? "unreadable-there" :
 	       outcome == NO_BUILD_ID	? "no-build-id" :
 	       outcome == LONG_BUILD_ID ? "build-id-too-long" : source_status_name(outcome);
 }

@@ -100,15 +100,23 @@ void build_id_dir_name(struct buf *name, struct slice id)
 	buf_printf(name, ".build-id/%s/%s", folder, file);
 }
 
-int build_id_dir_look(const struct build_id_dir *s, struct slice id)
+/* Says errno that there is no file, or none that is regular? Another one may be better than a new one. */
+static bool is_absent(void)
+{
+	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENOEXEC;
+}
+
+int build_id_dir_look(const struct build_id_dir *s, struct slice id, bool *absent)
 {
 	struct buf name = { 0 };
 	int fd;
 
+	*absent = true;
 	if (id.n < BUILD_ID_DIR_ID_LEAST || id.n > BUILD_ID_DIR_ID_MOST)
 		return -1;
 	build_id_dir_name(&name, id);
 	fd = foreign_open(s->root, buf_cstr(&name));
+	*absent = fd < 0 && is_absent();
 	buf_release(&name);
 	return fd;
 }
@@ -158,7 +166,7 @@ enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_d
 		there = foreign_open(dir, file);
 		if (there >= 0 && keep(arg, there)) {
 			result = BUILD_ID_DIR_KEPT;
-		} else {
+		} else if (there >= 0 || is_absent()) {
 			t->fd = -1;
 			/* close reports what a shared file system could not store */
 			if (close(fd) == 0 && renameat(s->tmp, t->name, dir, file) == 0)

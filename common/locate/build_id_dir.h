@@ -48,8 +48,8 @@ bool build_id_dir_open(struct build_id_dir *s, const char *dir);
 void build_id_dir_release(struct build_id_dir *s);
 /* Appends the name below the directory: ".build-id/ab/cdef.debug". */
 void build_id_dir_name(struct buf *name, struct slice id);
-/* Returns a descriptor of the existing file, or -1. */
-int build_id_dir_look(const struct build_id_dir *s, struct slice id);
+/* Returns a descriptor of the existing file, or -1; *absent: there is none, or none that can be an archived file. */
+int build_id_dir_look(const struct build_id_dir *s, struct slice id, bool *absent);
 /* Creates a file to write to. Returns false and sets errno on failure. */
 bool build_id_dir_begin(struct build_id_dir *s, struct build_id_dir_file *t);
 /*

@@ -201,4 +201,19 @@ is 'has both names' "$(find "$tmp/pad" -type f | wc -l)" 2
 rm "$live/padded.so"
 named "$tmp/got" --debug-dir "$tmp/pad" "$tmp/l.bin"
 same 'is found' "$tmp/got" "$tmp/l.want"
+# A file that cannot be opened may be a better one.
+if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
+	lib "$(hex 20)" closed
+	capture "$live/closed.so" 7 "$(hex 20 | cut -c3-)" >"$tmp/l.bin"
+	mkdir -m 777 "$tmp/shared"
+	chmod 755 "$tmp" "$live"
+	as='' && [ "$(id -u)" = 0 ] && as='setpriv --reuid 65534 --regid 65534 --clear-groups'
+	$as cprof-archive -d "$tmp/shared" "$tmp/l.bin" 2>/dev/null
+	closed=$(find "$tmp/shared" -name '*.debug')
+	chmod 000 "$closed" # its owner cannot open it either
+	sum=$(cksum "$closed" | cut -d' ' -f1,2)
+	status 'a file that cannot be opened' 0 $as cprof-archive -d "$tmp/shared" "$tmp/l.bin"
+	like '  is left alone, and reported' "$(cat "$tmp/err")" 'not archived: 1 unreadable-there$'
+	is '  it stays' "$(find "$tmp/shared" -name '*.debug' | wc -l) $(cksum "$closed" | cut -d' ' -f1,2)" "1 $sum"
+fi
 done_testing
