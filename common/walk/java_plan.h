@@ -140,6 +140,16 @@ static WALK_INLINE int java_read_method(WALK_ENV env, __u64 method)
 	return java_recall_method(env, method) || java_method(env, method);
 }
 
+/* A call returns to the interpreter: r13 and rbx are what the callee has left there. */
+static WALK_INLINE int java_is_resumed(__u64 code)
+{
+	__u32 four = (__u32)code;
+
+	return four == 0xf0658b48 || four == 0xf045c748 || /* mov -16(%rbp),%rsp; movq $0,-16(%rbp) */
+	       four == 0xf04d8b48 || four == 0xcd648d48 || /* mov -16(%rbp),%rcx; lea (%rbp,%rcx,8),%rsp */
+	       (code & 0xffffff) == 0x6d8b4c;		   /* mov d(%rbp),%r13 */
+}
+
 /*
  * Lists places for a method that the interpreter enters. Its frame is not whole yet: the method is in rbx,
  * and the caller's rsp in r13. The return address is on top of the stack, in rax, or in the new frame.
@@ -149,12 +159,9 @@ static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const 
 {
 	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], sender = w->regs[13];
 
-	/*
-	 * r13 is the bytecode's address elsewhere, except at a return: mov -16(%rbp),%rsp; movq
-	 * $0,-16(%rbp)
-	 */
-	if (sender - sp >= JAVA_FRAME_SPAN || (sender & 7) || (__u32)code == 0xf0658b48 ||
-	    (__u32)code == 0xf045c748 || !java_read_method(env, w->regs[UNWIND_RBX]))
+	/* r13 is the bytecode's address elsewhere, except at a return. */
+	if (sender - sp >= JAVA_FRAME_SPAN || (sender & 7) || java_is_resumed(code) ||
+	    !java_read_method(env, w->regs[UNWIND_RBX]))
 		return 0;
 	j->method = w->regs[UNWIND_RBX];
 	j->bci = j->code_bytes ? 0 : JAVA_NO_BCI;
@@ -212,6 +219,14 @@ WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 	    walk_read(env, saved, sizeof(saved), bp - 8 * (__u64)y->at[JAVA_BCP_SLOT]) ||
 	    walk_read(env, method, sizeof(method), bp - 8 * JAVA_SLOT_METHOD))
 		return 0;
+	/*
+	 * Words below rsp are of frames that are gone. While the interpreter makes this one, the method is in
+	 * rbx, and the bytecode's address only in r13.
+	 */
+	if (exact && bp - sp < 8 * JAVA_SLOT_METHOD)
+		method[0] = w->regs[UNWIND_RBX];
+	if (exact && bp - sp < 8 * (__u64)y->at[JAVA_BCP_SLOT])
+		saved[0] = 0;
 	if (!java_read_method(env, method[0]))
 		return 0;
 	j->method = method[0];

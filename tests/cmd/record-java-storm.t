@@ -75,4 +75,5 @@ storm "a small code cache that is flushed" -XX:ReservedCodeCacheSize=3m -XX:+Use
 storm "code that is thrown away at once" -XX:-TieredCompilation -XX:PerMethodRecompilationCutoff=-1 \
 	-XX:CompileThreshold=200
 storm "the interpreter and the first compiler" -XX:TieredStopAtLevel=1
+storm "the interpreter alone" -Xint
 done_testing

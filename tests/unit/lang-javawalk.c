@@ -515,11 +515,91 @@ static void check_noise(void)
 	check(bad == 0, "100,000 walks over noise go up and end");
 }
 
+/* Two methods in the objects: each has a ConstMethod, which is followed by its bytecodes. */
+enum { METHODS = 0x400, METHOD_EACH = 0x100, CONST = 0x40, CONST_SIZE = 48, BYTECODES = 20 };
+
+static uint64_t put_method(int i)
+{
+	uint8_t *m = host.objects + METHODS + i * METHOD_EACH;
+	uint64_t at = OBJECTS + METHODS + METHOD_EACH * (uint64_t)i;
+
+	put(m + 8, at + CONST, 8);
+	put(m + CONST + 8, OBJECTS + 0x800, 8);
+	put(m + CONST + 16, BYTECODES, 2);
+	return at;
+}
+
+enum register_13 { SENDER_SP, CONST_METHOD, FIRST_BYTECODE };
+
+/* Enters method 0, where a frame of method 1 was before. pushed: words below rbp so far */
+static bool enters_right(int pushed, enum register_13 r13)
+{
+	uint64_t mine, old, bp = STACK + 8 * (uint64_t)(SP + pushed);
+	struct java_layout *y = &host.layout;
+
+	make_host("Interpreter", 0, 0);
+	y->at[JAVA_METHOD_CONST] = 8;
+	y->at[JAVA_CONST_POOL] = 8;
+	y->at[JAVA_CONST_CODE] = 16;
+	y->at[JAVA_CONST_BYTES] = CONST_SIZE;
+	mine = put_method(0);
+	old = put_method(1);
+	host.stack[SP + pushed - 1] = bp + 16; /* the sender's rsp */
+	host.stack[SP + pushed - 3] = pushed < 3 ? old : mine;
+	host.stack[SP + pushed - 8] = old + CONST + CONST_SIZE + 3; /* the old frame's bytecode */
+	host.walk.regs[UNWIND_RIP] = HEAP + INTERPRETER + 64;
+	host.walk.regs[UNWIND_RBP] = bp;
+	host.walk.regs[UNWIND_RBX] = mine;
+	host.walk.regs[13] = r13 == SENDER_SP ? bp + 16 : mine + CONST + (r13 == FIRST_BYTECODE ? CONST_SIZE : 0);
+	return java_step(&host, host.walk.regs[UNWIND_RIP]) == WALK_ON && host.java.method == mine &&
+	       (host.java.bci == 0 || host.java.bci == JAVA_NO_BCI) &&
+	       host.walk.regs[UNWIND_RIP] == call_end(SP + pushed + 1);
+}
+
+/* Returns to an interpreted method from one that has left its own method in rbx, and rsp in r13. */
+static bool resumes_right(uint32_t code)
+{
+	uint64_t mine, callee, bp = STACK + 8 * (SP + 9);
+
+	enters_right(9, FIRST_BYTECODE); /* makes a whole frame of method 0 */
+	mine = host.walk.regs[UNWIND_RBX];
+	callee = put_method(1);
+	make_host("Interpreter", 0, 0);
+	host.layout.at[JAVA_METHOD_CONST] = 8;
+	host.layout.at[JAVA_CONST_POOL] = 8;
+	host.layout.at[JAVA_CONST_CODE] = 16;
+	host.layout.at[JAVA_CONST_BYTES] = CONST_SIZE;
+	put_method(0);
+	put_method(1);
+	host.stack[SP + 8] = bp + 16;
+	host.stack[SP + 6] = mine;
+	host.stack[SP + 1] = mine + CONST + CONST_SIZE + 3;
+	put(host.heap + INTERPRETER + 64, code, 4);
+	host.walk.regs[UNWIND_RIP] = HEAP + INTERPRETER + 64;
+	host.walk.regs[UNWIND_RBP] = bp;
+	host.walk.regs[UNWIND_RBX] = callee;
+	host.walk.regs[13] = STACK + 8 * SP;
+	return java_step(&host, host.walk.regs[UNWIND_RIP]) == WALK_ON && host.java.method == mine &&
+	       host.java.bci == 3 && host.walk.regs[UNWIND_RIP] == call_end(SP + 10);
+}
+
+static void check_interpreter(void)
+{
+	check(enters_right(2, SENDER_SP), "a method that the interpreter enters, where another one's frame was");
+	check(enters_right(2, CONST_METHOD), "... when r13 is its ConstMethod");
+	check(enters_right(2, FIRST_BYTECODE), "... when r13 is its first bytecode");
+	check(enters_right(3, FIRST_BYTECODE), "... when its frame has it");
+	check(resumes_right(0xf0658b48) && resumes_right(0xf045c748), "a return to the interpreter");
+	check(resumes_right(0xc06d8b4c), "... when the bytecode's address is read");
+	check(resumes_right(0xf04d8b48) && resumes_right(0xcd648d48), "... from version 22 on");
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < LISTINGS; i++)
 		check_listing(&listings[i]);
 	check_callers();
+	check_interpreter();
 	check_noise();
 	return checks_done();
 }
