@@ -271,6 +271,23 @@ is "is said once" "$(grep -c "cannot write: File too large: samples are lost" "$
 set -- "$to"/*.cprof
 is "has cut a file, and is counted" "$(account "$@")-$([ "$(outcome no-space "$@")" -gt 0 ] && echo lost)" "even all-lost"
 
+# A name of conversions alone does not claim the files of others, which are older than all captures.
+rm -rf "$to"; mkdir "$to"
+for f in my-backup.tar.gz x-1.xz a.zst; do echo precious >"$to/$f"; touch -d 2020-01-01 "$to/$f"; done
+echo precious | gzip >"$to/20200101.gz"; touch -d 2020-01-01 "$to/20200101.gz"
+cprof-record -q -a -F 999 --rotate 1s --keep 1h -o "$to/%F-%H%M%S" 2.5 2>"$tmp/err"
+is "files of others stay" "$(ls "$to" | grep -v '^20[0-9-]*$' | tr '\n' ' ')" "20200101.gz a.zst my-backup.tar.gz x-1.xz "
+
+# A caller that ignores the end of its children
+if env --ignore-signal=CHLD true 2>/dev/null; then
+	rm -rf "$to"; mkdir "$to"
+	timeout 60 env --ignore-signal=CHLD cprof-record -q --rotate 1h --on-rotate 'echo >>'"$tmp/told" -o "$to/%s" -- true
+	is "a recording of a command ends although SIGCHLD is ignored" $? 0
+	is "  and its command is run" "$(wc -l <"$tmp/told")" 1
+else
+	skip "a recording of a command ends although SIGCHLD is ignored" "env cannot ignore a signal"
+fi
+
 # Wrong usage
 status "a name that may change only at its end" 2 cprof-record -a --rotate 1s -o "$to/%Y/x" 1
 status "an unknown conversion" 2 cprof-record -a --rotate 1s -o "$to/%Q" 1

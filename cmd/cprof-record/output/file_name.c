@@ -72,12 +72,45 @@ static bool expand_base(struct buf *out, const char *text, struct buf *error)
 	return true;
 }
 
-/* Makes a pattern for fnmatch(3): "*" for each conversion; all other special characters are escaped. */
+#define DIGIT "[0-9]"
+
+/* Returns a pattern of what strftime(3) writes for a conversion. It is close, because files of such names are removed. */
+static const char *glob_of(char conversion)
+{
+	switch (conversion) {
+	case 'Y':
+	case 'G':
+		return DIGIT DIGIT DIGIT DIGIT;
+	case 'F':
+		return DIGIT DIGIT DIGIT DIGIT "-" DIGIT DIGIT "-" DIGIT DIGIT;
+	case 'T':
+		return DIGIT DIGIT ":" DIGIT DIGIT ":" DIGIT DIGIT;
+	case 'j':
+		return DIGIT DIGIT DIGIT;
+	case 's':
+		return DIGIT DIGIT DIGIT "*";
+	case 'u':
+	case 'w':
+		return DIGIT;
+	case 'e':
+		return "[ 0-9]" DIGIT;
+	case 'a':
+	case 'A':
+	case 'b':
+	case 'B':
+	case 'p':
+		return "*";
+	default:
+		return DIGIT DIGIT;
+	}
+}
+
+/* Makes a pattern for fnmatch(3): all special characters beside those of conversions are escaped. */
 static void put_glob(struct buf *out, const char *base)
 {
 	for (const char *p = base; *p; p++) {
 		if (*p == '%' && p[1] && p[1] != '%') {
-			buf_byte(out, '*');
+			buf_text(out, glob_of(p[1]));
 			p++;
 			continue;
 		}

@@ -23,7 +23,8 @@
 
 #define PART ".part"
 
-enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16, AHEAD_MOST = 1 << 30 };
+enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16, AHEAD_MOST = 1 << 30,
+       GLOB_BYTES = 8192 }; /* that of 255 bytes of conversions, and more */
 
 /* A file that has its name. */
 struct closed {
@@ -242,7 +243,7 @@ static void put_numbered(const struct rotate *f, char *to, size_t size, const ch
 static bool is_ours(const struct rotate *f, const char *name)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".bz2" };
-	char glob[1024];
+	char glob[GLOB_BYTES];
 
 	if (name[0] == '.')
 		return false;
@@ -400,7 +401,7 @@ static bool give_name(struct rotate *f, const char *part, struct buf *name)
 
 static bool is_part(const struct rotate *f, const char *name)
 {
-	char glob[1024], numbered[1024];
+	char glob[GLOB_BYTES], numbered[GLOB_BYTES];
 
 	snprintf(glob, sizeof(glob), ".%s" PART, f->pattern.glob);
 	put_numbered(f, numbered, sizeof(numbered) - sizeof(PART), ".");
