@@ -224,19 +224,22 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 		struct ledger_row *r = &l->rows[i];
 		uint64_t before = runs, of_cpu;
 
-		if (!r->used || !r->period)
+		if (!r->used)
 			continue;
 		if (e->by_cpu)
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
+		if (!r->period) /* cycles: nobody knows how many samples are due, but losses and costs are counted */
+			continue;
 		of_cpu = row_expected(r, now, now, runs - before);
 		expected += of_cpu;
 		if (e->by_cpu)
-			r->outcomes[OUTCOME_EXPECTED] = of_cpu - r->waiting;
+			r->outcomes[OUTCOME_EXPECTED] = of_cpu > r->waiting ? of_cpu - r->waiting : 0;
 	}
 	if (e->by_cpu && row_of(l, 0))
 		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
 	if (!e->by_cpu && row_of(l, 0)) {
-		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected - l->rows[0].waiting;
+		l->rows[0].outcomes[OUTCOME_EXPECTED] =
+			expected > l->rows[0].waiting ? expected - l->rows[0].waiting : 0;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
