@@ -50,6 +50,7 @@ static void catch_signals(struct recorder *r)
 	struct sigaction hangup;
 	sigset_t caught;
 
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, the kernel reaps children, and nobody hears of it */
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
