@@ -18,11 +18,11 @@ cost() { cprof-dump "$2" | sed -n "s/^cost .*what=$1 count=//p" | tail -1; }
 count() { cprof-dump "$2" | grep -c "$1"; }
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 
-# perf does not report unmapping, and each file is a different one: 100,000 more would be 10 MB and more. The
-# memory for the last ones reaches its full size within the first 50,000.
+# perf does not report unmapping, and each file is a different one: 200,000 more would be 20 MB and more. The
+# memory for the last ones, for some 32,000 mappings and their files, reaches its full size within the first 200,000.
 first=$tmp/first.bin last=$tmp/last.bin
-status "some mappings" 0 cprof-record -q -o "$first" -- "$storm" map 50000
-status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 150000
+status "some mappings" 0 cprof-record -q -o "$first" -- "$storm" map 200000
+status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 400000
 if sanitized; then
 	skip "do not make the recorder grow" "freed memory is the sanitizer's"
 elif [ "$(cost rss-bytes "$last")" -lt $(($(cost rss-bytes "$first") + 8000000)) ]; then
@@ -31,7 +31,8 @@ else
 	fail "do not make the recorder grow"
 	diag "$(cost rss-bytes "$first") bytes, then $(cost rss-bytes "$last")"
 fi
-is "and all of them are told" "$([ "$(count '^file .*memfd:new-' "$last")" -gt 30000 ] && echo yes)" yes
+few=$(count '^file .*memfd:new-' "$last")
+is "and few of those without a frame are in the stream" "$([ "$few" -lt 2000 ] && echo yes || echo "$few")" yes
 
 # A perf map of more than a segment's bytes is recorded once a segment: it must not end each of them.
 run jit 50000000 5
