@@ -281,9 +281,9 @@ is "files of others stay" "$(ls "$to" | grep -v '^20[0-9-]*$' | tr '\n' ' ')" "2
 # A caller that ignores the end of its children
 if env --ignore-signal=CHLD true 2>/dev/null; then
 	rm -rf "$to"; mkdir "$to"
-	timeout 60 env --ignore-signal=CHLD cprof-record -q --rotate 1h --on-rotate 'echo >>'"$tmp/told" -o "$to/%s" -- true
+	timeout 60 env --ignore-signal=CHLD cprof-record -q --rotate 1h --on-rotate 'echo >>'"$tmp/ignored" -o "$to/%s" -- true
 	is "a recording of a command ends although SIGCHLD is ignored" $? 0
-	is "  and its command is run" "$(wc -l <"$tmp/told")" 1
+	is "  and its hook is run" "$(wc -l <"$tmp/ignored")" 1
 else
 	skip "a recording of a command ends although SIGCHLD is ignored" "env cannot ignore a signal"
 fi
