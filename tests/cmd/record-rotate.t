@@ -276,12 +276,14 @@ rm -rf "$to"; mkdir "$to"
 for f in my-backup.tar.gz x-1.xz a.zst; do echo precious >"$to/$f"; touch -d 2020-01-01 "$to/$f"; done
 echo precious | gzip >"$to/20200101.gz"; touch -d 2020-01-01 "$to/20200101.gz"
 cprof-record -q -a -F 999 --rotate 1s --keep 1h -o "$to/%F-%H%M%S" 2.5 2>"$tmp/err"
-is "files of others stay" "$(ls "$to" | grep -v '^20[0-9-]*$' | tr '\n' ' ')" "20200101.gz a.zst my-backup.tar.gz x-1.xz "
+is "files of others stay" "$(ls "$to" | grep -v '^20[0-9-]*$' | tr '\n' ' ')" \
+	"20200101.gz a.zst my-backup.tar.gz x-1.xz "
 
 # A caller that ignores the end of its children
 if env --ignore-signal=CHLD true 2>/dev/null; then
 	rm -rf "$to"; mkdir "$to"
-	timeout 60 env --ignore-signal=CHLD cprof-record -q --rotate 1h --on-rotate 'echo >>'"$tmp/ignored" -o "$to/%s" -- true
+	timeout 60 env --ignore-signal=CHLD cprof-record -q --rotate 1h --on-rotate 'echo >>'"$tmp/ignored" \
+		-o "$to/%s" -- true
 	is "a recording of a command ends although SIGCHLD is ignored" $? 0
 	is "  and its hook is run" "$(wc -l <"$tmp/ignored")" 1
 else

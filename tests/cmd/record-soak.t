@@ -19,7 +19,7 @@ count() { cprof-dump "$2" | grep -c "$1"; }
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 
 # perf does not report unmapping, and each file is a different one: 200,000 more would be 20 MB and more. The
-# memory for the last ones, for some 32,000 mappings and their files, reaches its full size within the first 200,000.
+# memory for some 32,000 mappings and their files reaches its full size within the first 200,000.
 first=$tmp/first.bin last=$tmp/last.bin
 status "some mappings" 0 cprof-record -q -o "$first" -- "$storm" map 200000
 status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 400000
@@ -32,7 +32,7 @@ else
 	diag "$(cost rss-bytes "$first") bytes, then $(cost rss-bytes "$last")"
 fi
 few=$(count '^file .*memfd:new-' "$last")
-is "and few of those without a frame are in the stream" "$([ "$few" -lt 2000 ] && echo yes || echo "$few")" yes
+is "and few of those without a frame are told" "$([ "$few" -lt 2000 ] && echo yes || echo "$few")" yes
 
 # A perf map of more than a segment's bytes is recorded once a segment: it must not end each of them.
 run jit 50000000 5
