@@ -138,6 +138,7 @@ static __always_inline unsigned long long print_interrupt(void *ctx, unsigned in
 	*whole = p->whole;
 	return p->hash;
 #else
+	(void)ctx;
 	*whole = 0;
 	return 0;
 #endif
