@@ -427,6 +427,19 @@ static void settle_options(struct settings *s, struct filters *f)
 	s->brief.budget = s->brief.budget ? s->brief.budget : BRIEF_BUDGET;
 }
 
+static void read_options(struct filters *f, struct settings *s, int argc, char **argv)
+{
+	int c;
+
+	while ((c = cli_option(argc, argv)) != -1) {
+		if (filters_option(f, c, optarg))
+			note_selection(s, c);
+		else if (!take_view(s, c))
+			take_option(f, s, c);
+	}
+	settle_options(s, f);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
@@ -438,18 +451,11 @@ int main(int argc, char **argv)
 	enum status status;
 	struct profile p;
 	char **arguments;
-	int c;
 
 	cli_begin(&command);
 	cli_keep_memory();
 	arguments = brief_arguments(argc, argv);
-	while ((c = cli_option(argc, argv)) != -1) {
-		if (filters_option(&f, c, optarg))
-			note_selection(&s, c);
-		else if (!take_view(&s, c))
-			take_option(&f, &s, c);
-	}
-	settle_options(&s, &f);
+	read_options(&f, &s, argc, argv);
 	result_open(argv + optind);
 	s.brief.arguments = arguments + 1;
 	filters_keep_apart(&f);
