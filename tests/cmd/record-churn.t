@@ -3,12 +3,10 @@
 # memory and in the kernel's. 20 seconds; `make soak-unwind` takes ten minutes. The measurements are at the
 # end of its output.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 : "${SOAK_SECONDS:=20}"
 maps=$BUILD/tests/bpfmaps storm=$BUILD/tests/storm burn=$BUILD/tests/burn chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$chain" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain
 
 # The programs run several at once, until the file "stop" exists.
 running() { [ ! -e "$tmp/stop" ]; }

@@ -1,12 +1,9 @@
 #!/bin/sh
 # Stacks of coroutines end where the memory for them begins, and are whole there; others of one frame are not.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 coroutines=$BUILD/frameless/coroutines
-[ -x "$coroutines" ] || make -s -C "$top" BUILD="$BUILD" "$coroutines" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" ||
-	skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables coroutines
 
 down='(;down){9}'
 # whole KIND ROOT: percent of the samples in work that have all frames and no other, with the number if few

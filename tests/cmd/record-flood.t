@@ -2,13 +2,10 @@
 # One user's processes map executable memory, tens of thousands of pages each, as fast as they can. The stacks
 # of others stay whole, and captures small; the recorder starts and ends in time.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 command -v setpriv >/dev/null || skip_all "no setpriv"
 chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" ||
-	skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain
 . "$(dirname "$0")/../lib/hostile-lib.sh"
 cp "$chain" "$tmp"
 trap 'end_attacks; rm -rf "$tmp"' EXIT

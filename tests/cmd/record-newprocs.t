@@ -2,14 +2,11 @@
 # New processes of known files have whole stacks without user space: the sampling program finds their mappings
 # in the kernel, as they are at that moment, and never takes one file for another.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 grep -q maple_tree /proc/kallsyms 2>/dev/null || skip_all "before Linux 6.1 mappings are not in a maple tree"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no type information"
 chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$chain" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" ||
-	skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain
 
 mkdir "$tmp/debug" # build IDs of programs that are written over, see below
 folded() { cprof-sym --debug-dir "$tmp/debug" "$1" 2>/dev/null | cprof-fold -U --truncated; }

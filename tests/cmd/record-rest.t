@@ -2,11 +2,9 @@
 # The recorder sleeps while nothing is new, and wakes at once when something is. The watching program makes no
 # process, because each one is something new.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain
 cp "$chain" "$tmp/known" && cp "$chain" "$tmp/newcomer" || exit 1
 
 # Counts how often each thread of the recorder slept in each of some three seconds; then an

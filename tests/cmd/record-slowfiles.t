@@ -2,12 +2,10 @@
 # Files of one user whose unwind tables take as long as allowed: only their own tables are
 # late, nobody else's.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 command -v setpriv >/dev/null || skip_all "no setpriv"
 chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain
 chmod 755 "$tmp"
 
 # 60,000 overlapping functions of 61 rows each: 16 MB that take 70 ms of CPU time a MB on a fast machine, where a

@@ -2,11 +2,9 @@
 # Whole stacks of programs without frame pointers, from the recorder to folded lines; and the messages and
 # counters if they are not whole.
 . "$(dirname "$0")/../lib/lib.sh"
-may_record_all
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+. "$tests/lib/tables-lib.sh"
 chain=$BUILD/frameless/chain
-[ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" "$BUILD/frameless/signal" >"$tmp/make" 2>&1
-cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
+needs_tables chain signal
 
 # folded FILE COMM: lines of a capture with their ends, for one command name
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --truncated --comm "$2"; }
