@@ -80,11 +80,9 @@ void warn_losses(const struct loaded *l)
 void warn_waits(const struct conversion *c, const struct loaded *l)
 {
 	const struct view *v = &c->filters.view;
+	uint64_t waited = samples_waited(&l->totals);
 	struct buf text = { 0 };
-	uint64_t waited = 0;
 
-	for (unsigned int i = CAPTURE_SLEEPS; i < CAPTURE_WAITS; i++)
-		waited += l->totals.waited[i];
 	/* The sum is of the whole capture, so it is reported only if the samples are, too. */
 	if (!waited || v->wall || v->n_events || l->sums.samples != samples_ticks(&l->totals))
 		return;

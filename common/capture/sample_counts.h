@@ -24,6 +24,16 @@ static inline uint64_t samples_ticks(const struct capture_totals *t)
 	return t->samples - t->waits - t->others;
 }
 
+/* Returns for how long threads waited, in nanoseconds. */
+static inline uint64_t samples_waited(const struct capture_totals *t)
+{
+	uint64_t waited = 0;
+
+	for (unsigned int i = CAPTURE_SLEEPS; i < CAPTURE_WAITS; i++)
+		waited += t->waited[i];
+	return waited;
+}
+
 /* Appends the text. looked_at: the samples of any event that passed the filters. */
 void samples_append(struct buf *out, const struct capture_totals *t, uint64_t looked_at, unsigned int flags);
 /* Appends a number, with commas if flags has SAMPLES_GROUPED. */

@@ -197,10 +197,8 @@ static void print_lost(struct buf *out, const struct capture_totals *t)
 
 static void print_waited(struct buf *out, const struct capture_totals *t)
 {
-	uint64_t waited = 0;
+	uint64_t waited = samples_waited(t);
 
-	for (unsigned int i = CAPTURE_SLEEPS; i < CAPTURE_WAITS; i++)
-		waited += t->waited[i];
 	if (!waited)
 		return;
 	buf_text(out, "; ");
