@@ -5,6 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/hash.h"
 #include "common/select/select.h"
+#include "common/stream/header_facts.h"
 
 enum { OPEN_MOST = 4096 }; /* recordings that have not ended */
 
@@ -15,11 +16,10 @@ static uint64_t start_of(const struct capture *c)
 
 static uint64_t series_of(const struct capture *c)
 {
-	static const char *const keys[] = { "host", "machine-id", "boot-id", "command-line" };
 	uint64_t series = 0;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct slice value = capture_meta(c, keys[i]);
+	for (size_t i = 0; i < HEADER_SERIES_KEYS; i++) {
+		struct slice value = capture_meta(c, header_series_keys[i]);
 
 		series = hash_u64(series ^ hash_bytes(value.p, value.n));
 	}

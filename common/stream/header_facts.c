@@ -3,12 +3,12 @@
 #include "common/stream/block.h"
 #include "common/stream/record_coding.h"
 
+const char *const header_series_keys[HEADER_SERIES_KEYS] = { "host", "machine-id", "boot-id", "command-line" };
+
 static bool is_of_series(struct slice key)
 {
-	static const char *const keys[] = { "host", "machine-id", "boot-id", "command-line" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (slice_is(key, keys[i]))
+	for (size_t i = 0; i < HEADER_SERIES_KEYS; i++) {
+		if (slice_is(key, header_series_keys[i]))
 			return true;
 	}
 	return false;

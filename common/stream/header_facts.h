@@ -19,6 +19,10 @@ struct header_facts {
 	bool booted;     /* there is a boot ID, without which the series says little */
 };
 
+/* The keys of the META records that files of one recording have in common. */
+enum { HEADER_SERIES_KEYS = 4 };
+extern const char *const header_series_keys[HEADER_SERIES_KEYS];
+
 /* Returns false if the bytes do not begin with a whole and good header that has a time. */
 bool header_facts_read(struct slice bytes, struct header_facts *h);
 
