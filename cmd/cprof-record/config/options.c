@@ -79,22 +79,40 @@ static pid_t *parse_ids(const char *option, char *text, size_t *n)
 	return ids;
 }
 
+enum unit { UNIT_NS, UNIT_US, UNIT_MS, UNIT_S, UNIT_M, UNIT_H, UNIT_D };
+
+/* Returns the nanoseconds of a unit of time, if it is one of these; otherwise 0. */
+static uint64_t unit_ns(const char *text, enum unit first, enum unit last)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		[UNIT_NS] = { "ns", 1 },
+		[UNIT_US] = { "us", 1000 },
+		[UNIT_MS] = { "ms", 1000000 },
+		[UNIT_S] = { "s", 1000000000 },
+		[UNIT_M] = { "m", 60000000000 },
+		[UNIT_H] = { "h", 3600000000000 },
+		[UNIT_D] = { "d", 86400000000000 },
+	};
+
+	for (unsigned int i = first; i <= last; i++) {
+		if (strcmp(text, units[i].name) == 0)
+			return units[i].ns;
+	}
+	return 0;
+}
+
 /* "1ms", "10us", "2s", "0" */
 static uint64_t parse_short(const char *option, const char *text)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
 	size_t digits = strspn(text, "0123456789");
-	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
+	bool good = digits && digits < 10;
+	uint64_t n = good ? strtoull(text, NULL, 10) : 0, unit = unit_ns(text + digits, UNIT_NS, UNIT_S);
 
-	if (digits && digits < 10 && n == 0 && !text[digits])
-		return 0;
-	for (size_t i = 0; digits && digits < 10 && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(text + digits, units[i].unit) == 0)
-			return n * units[i].ns;
-	}
+	if (good && (unit || (n == 0 && !text[digits])))
+		return n * unit;
 	cli_usage("invalid %s \"%s\" (expected a time like 1ms, 10us or 0)", option, text);
 }
 
@@ -132,20 +150,12 @@ static void check_words(char *const *argv, int argc)
 
 static bool is_duration(const char *text, double *seconds)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
 	char *unit;
 	double v = strtod(text, &unit);
+	uint64_t ns = unit_ns(*unit ? unit : "s", UNIT_MS, UNIT_D);
 
-	for (size_t i = 0; unit != text && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].name) == 0) {
-			*seconds = v * units[i].seconds;
-			return *seconds > 0 && *seconds <= 1e9;
-		}
-	}
-	return false;
+	*seconds = v * ((double)ns / 1e9);
+	return unit != text && *seconds > 0 && *seconds <= 1e9;
 }
 
 static double parse_seconds(const char *text)
@@ -195,16 +205,18 @@ static const char *check_replaceable(const char *option, const char *path)
 /* Parses a time like "60s" or a size like "64M". */
 static void parse_span(const char *option, const char *text, uint64_t *ns, uint64_t *bytes)
 {
-	static const char units[] = "smhdKMGT";
-	static const uint64_t worth[] = { 1000000000ull, 60000000000ull, 3600000000000ull, 86400000000000ull,
-					  1ull << 10, 1ull << 20, 1ull << 30, 1ull << 40 };
+	static const char sizes[] = "KMGT";
 	size_t digits = strspn(text, "0123456789");
-	const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
 	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
+	uint64_t time = unit_ns(text + digits, UNIT_S, UNIT_D), unit = time;
 
-	if (!unit || !n || text[digits + 1] || __builtin_mul_overflow(n, worth[unit - units], &n))
+	for (unsigned int i = 0; i < strlen(sizes); i++) {
+		if (text[digits] == sizes[i] && !text[digits + 1])
+			unit = 1ull << (10 * (i + 1));
+	}
+	if (!unit || !n || __builtin_mul_overflow(n, unit, &n))
 		cli_usage("invalid %s \"%s\" (expected a time like 60s, 5m, 24h, 7d, or a size like 64M, 10G)", option, text);
-	*(unit - units < 4 ? ns : bytes) = n;
+	*(time ? ns : bytes) = n;
 }
 
 /* Returns the index of the word. */
