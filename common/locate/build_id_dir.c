@@ -11,7 +11,7 @@
 
 #include "common/foreign/foreign.h"
 
-enum { STALE = 24 * 60 * 60, TRIES = 100 };
+enum { STALE = 24 * 60 * 60, TRIES = 100, LOCK_TRIES = 200, LOCK_PAUSE_NS = 10 * 1000 * 1000 };
 
 static int open_there(int at, const char *name)
 {
@@ -48,7 +48,7 @@ static void remove_stale(int tmp)
 
 bool build_id_dir_open(struct build_id_dir *s, const char *dir)
 {
-	*s = (struct build_id_dir){ -1, -1, -1, 0 };
+	*s = (struct build_id_dir){ .root = -1, .ids = -1, .tmp = -1, .lock = -1 };
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return false;
 	s->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -72,7 +72,7 @@ static bool make_folders(struct build_id_dir *s)
 
 void build_id_dir_release(struct build_id_dir *s)
 {
-	int *fds[] = { &s->root, &s->ids, &s->tmp };
+	int *fds[] = { &s->root, &s->ids, &s->tmp, &s->lock };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)
@@ -149,9 +149,33 @@ void build_id_dir_drop(struct build_id_dir *s, struct build_id_dir_file *t)
 }
 
 /*
- * The lock makes comparing and replacing one step, so that the better of two files stays. Without locks in
- * the file system this is left to chance, but a file is always whole.
+ * Locks the directory, so that comparing and replacing a file are one step, and the better of two files
+ * stays. Any user who may open a file can lock it and never unlock it, so the lock is a file that only those
+ * who may write here can open, and even they are waited for only two seconds in all. Without the lock, the
+ * better file stays by chance, but a file is always whole.
  */
+static void lock_dir(struct build_id_dir *s)
+{
+	struct timespec pause = { 0, LOCK_PAUSE_NS };
+
+	if (s->lock < 0)
+		s->lock = openat(s->tmp, "lock", O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0222);
+	while (s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+	       s->lock_tries < LOCK_TRIES) {
+		s->lock_tries++;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void unlock_dir(const struct build_id_dir *s)
+{
+	int e = errno;
+
+	if (s->lock >= 0)
+		flock(s->lock, LOCK_UN);
+	errno = e;
+}
+
 enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_dir_file *t, struct slice id, bool (*keep)(void *arg, int fd),
 			 void *arg)
 {
@@ -162,7 +186,7 @@ enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_d
 	split_name(id, folder, file);
 	dir = fsync(fd) == 0 ? open_folder(s->ids, folder) : -1;
 	if (dir >= 0) {
-		flock(dir, LOCK_EX);
+		lock_dir(s);
 		there = foreign_open(dir, file);
 		if (there >= 0 && keep(arg, there)) {
 			result = BUILD_ID_DIR_KEPT;
@@ -172,6 +196,7 @@ enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_d
 			if (close(fd) == 0 && renameat(s->tmp, t->name, dir, file) == 0)
 				result = BUILD_ID_DIR_PUT;
 		}
+		unlock_dir(s);
 	}
 	if (result != BUILD_ID_DIR_PUT)
 		build_id_dir_drop(s, t);

@@ -13,7 +13,8 @@
  *
  * Several processes may use one directory at once, also from several hosts: a file gets its name when all of
  * it is on disk. Until then it is in DIR/.tmp, where a killed process leaves it; files there that are older
- * than a day are removed when the shelf is next opened. Nothing is written outside of the directory: names
+ * than a day are removed when the directory is next opened. DIR/.tmp/lock is locked while a file is compared
+ * with the one that is there. Nothing is written outside of the directory: names
  * are hexadecimal digits, and the folders are not symbolic links.
  */
 #ifndef CPROF_LOCATE_BUILD_ID_DIR_H
@@ -26,6 +27,8 @@ enum { BUILD_ID_DIR_ID_LEAST = 8, BUILD_ID_DIR_ID_MOST = 124 }; /* bytes; more w
 
 struct build_id_dir {
 	int root, ids, tmp; /* descriptors of DIR, DIR/.build-id, DIR/.tmp; -1: absent, or not needed yet */
+	int lock;                /* descriptor of DIR/.tmp/lock; -1: not available, or not needed yet */
+	unsigned int lock_tries; /* failed so far */
 	unsigned int count; /* temporary files so far */
 };
 

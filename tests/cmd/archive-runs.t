@@ -141,10 +141,24 @@ for round in 1 2 3; do
 	bad=0
 	for p in $pids; do wait "$p" || bad=1; done
 	is "round $round: all went well" $bad 0
-	is "round $round: one file" "$(find "$tmp/many" -type f)" "$(where "$tmp/many" "$id")"
+	is "round $round: one file" "$(find "$tmp/many" -type f ! -name lock)" "$(where "$tmp/many" "$id")"
 	is "round $round: it has DWARF" "$(readelf -SW "$(where "$tmp/many" "$id")" | grep -c ' \.debug_info *PROGBITS')" 1
 	rm -rf "$tmp/many"
 done
+
+# Locks of others: those who may only read cannot take the archive's, and those who may write delay it by two
+# seconds. A run that waits for ever is ended by the limit.
+held=$tmp/held
+cprof-archive -d "$held" $debug "$tmp/f.bin" 2>"$tmp/err"
+is 'the lock cannot be opened by readers' "$(find "$held/.tmp/lock" -perm /444)" ''
+rm "$(where "$held" "$id")"
+status 'each directory is locked by a reader' 0 flock "$held" flock "$held/.build-id" flock "$(dirname "$(where "$held" "$id")")" \
+	flock "$held/.tmp" timeout 100 cprof-archive -d "$held" $debug "$tmp/f.bin"
+same '  and the archive is written' "$(where "$held" "$id")" "$(where "$tmp/seg" "$id")"
+rm "$(where "$held" "$id")"
+status 'the lock is held by a writer' 0 sh -c 'exec 9>>"$1/.tmp/lock" && flock 9 && shift && timeout 100 "$@" 9>&-' - "$held" \
+	cprof-archive -d "$held" $debug "$tmp/f.bin"
+same '  and the archive is written' "$(where "$held" "$id")" "$(where "$tmp/seg" "$id")"
 
 # Killed in the middle, repeatedly, with a large file
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
@@ -161,7 +175,7 @@ while [ $tries -lt 300 ] && [ $killed -lt 3 ]; do
 	sleep "$(awk -v n=$tries 'BEGIN { printf "%.3f", 0.005 * (1 + n % 20) }')"
 	kill -9 $! 2>/dev/null
 	wait $! 2>/dev/null
-	if [ -n "$(find "$tmp/kill/.tmp" -type f 2>/dev/null)" ]; then killed=$((killed + 1)); rm -f "$tmp"/kill/.tmp/*; fi
+	if [ -n "$(find "$tmp/kill/.tmp" -type f ! -name lock 2>/dev/null)" ]; then killed=$((killed + 1)); rm -f "$tmp"/kill/.tmp/*; fi
 	if [ -e "$got" ]; then cmp -s "$got" "$want" || broken=$((broken + 1)); rm -f "$got"; fi
 done
 is 'killed while it was writing' $killed 3
@@ -171,7 +185,7 @@ mkdir -p "$tmp/kill/.tmp"
 : >"$tmp/kill/.tmp/new.1.3"
 ok 'the next run' cprof-archive -d "$tmp/kill" "$tmp/big.bin"
 same 'completes it' "$got" "$want"
-is 'and removes what is old' "$(ls "$tmp/kill/.tmp")" new.1.3
+is 'and removes what is old' "$(ls "$tmp/kill/.tmp" | grep -v '^lock$')" new.1.3
 
 # Build IDs of all lengths
 lib() { gcc -O1 -shared -fPIC -Wl,--build-id="$1" -o "$live/$2.so" "$tmp/f.c"; }
@@ -192,12 +206,12 @@ for n in 1 2 7 8 16 20 64 124 125 128; do
 		some "$tmp/got" 5 || fail "names by it" ;;
 	esac
 done
-is 'no file but those' "$(find "$tmp/l" -type f | wc -l)" 5
+is 'no file but those' "$(find "$tmp/l" -name '*.debug' | wc -l)" 5
 lib "$(hex 8)" padded
 capture "$live/padded.so" 7 "$(hex 8 | cut -c3-)000000000000000000000000" >"$tmp/l.bin"
 named "$tmp/l.want" "$tmp/l.bin"
 ok 'a short one that the kernel has padded' cprof-archive -d "$tmp/pad" "$tmp/l.bin"
-is 'has both names' "$(find "$tmp/pad" -type f | wc -l)" 2
+is 'has both names' "$(find "$tmp/pad" -name '*.debug' | wc -l)" 2
 rm "$live/padded.so"
 named "$tmp/got" --debug-dir "$tmp/pad" "$tmp/l.bin"
 same 'is found' "$tmp/got" "$tmp/l.want"

@@ -46,7 +46,7 @@ common/locate/finder.c 1 a handle on the directory of --symfs
 common/locate/identity.c 1 the machine's and the boot's own numbers
 common/resolve/kernelfile.c 1 a handle on the directory of --symfs
 common/locate/procroot.c 7 handles on roots, programs and mappings; texts and directories of /proc/PID
-common/locate/build_id_dir.c 4 directories of the archive, and files that are made there
+common/locate/build_id_dir.c 5 directories of the archive, and files that are made there
 END
 
 # count_calls FILE...: prints "FILE CALLS" for files with calls. Comments do not count.
