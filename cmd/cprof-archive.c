@@ -350,12 +350,12 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 }
 
 /*
- * One stream. Its files are archived as samples hit them, so that files of short-lived processes still exist.
+ * One stream. Its files are archived as stacks reach them, so that files of short-lived processes still exist.
  */
 struct pass {
 	struct capture capture;
 	size_t n_placed; /* places below this index have been seen */
-	uint32_t *seen;  /* by the segment's file number: the process whose sample hit it last; 0: none */
+	uint32_t *seen;  /* by the segment's file number: the process whose stack reached it last; 0: none */
 	size_t cap_seen;
 	bool host_known;
 	enum identity_host host;
@@ -429,7 +429,7 @@ static enum status archive_capture(struct archive *a, const char *path)
 			reader_complain(reader, wrong);
 		else if (r.type == RECORD_SEGMENT)
 			forget_segment(&p);
-		else if (r.type == RECORD_SAMPLE)
+		else
 			archive_new_places(a, &p);
 	}
 	capture_release(&p.capture);

@@ -167,6 +167,19 @@ for id in $go $gnu; do
 	like '  nothing is written' "$(cat "$tmp/err")" '1 file: 0 written, 1 there already$'
 done
 
+# Files of wakers' stacks are archived, also if no sample has them.
+waker=$tmp/elsewhere/normal
+{ segment; process 1; process 2; file 1 "$waker" "$(build_id "$waker")"; loads 1 2 "$waker"
+	echo 0x7000000 | frames 1 exact 1
+	echo "frame id=2 process=2 kind=return address=$(($(nm "$waker" | sed -n 's/^\(.*\) T main$/0x\1/p') + 8))"
+	echo 'node id=17 parent=0 frame=2'
+	echo 'woken time=2000 thread=1 slept=500 queued=10 by=task waker=2 user=17'; finish; } | cprof-dump -r >"$tmp/waker.bin"
+named "$tmp/want" "$tmp/waker.bin"
+ok 'a waker has names' grep -q ' main+8 symtab' "$tmp/want"
+status '  its file is archived' 0 cprof-archive -v -d "$tmp/waker" "$tmp/waker.bin"
+named "$tmp/got" --symfs "$tmp/empty" --debug-dir "$tmp/waker" "$tmp/waker.bin"
+same '  and gives the same names' "$tmp/got" "$tmp/want"
+
 # A large library, whichever is installed
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
 	[ -e "$big" ] || continue
