@@ -1,7 +1,7 @@
 /*
  * Names the stubs of the procedure linkage table. A stub jumps through a slot of the global offset table, and
  * the relocation of that slot names the function. Unlike counting entries, this works for every linker and
- * every kind of table (.plt, .plt.sec, .plt.got).
+ * every kind of table (.plt, .plt.sec, .plt.got, .iplt).
  *
  * An IRELATIVE relocation has no symbol, but the address of a resolver, a function that chooses the
  * implementation when the program starts. The symbol of the resolver has the name that was called, "strlen",
@@ -175,6 +175,14 @@ static bool add_stubs(struct plt *p, const char *section)
 	return true;
 }
 
+/* Returns true if .rela.dyn, which may be large, has slots of stubs; lld's .iplt has all of its slots there. */
+static bool has_slots_in_rela_dyn(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	return elf_find_section(elf, ".plt.got", &sh) || elf_find_section(elf, ".iplt", &sh);
+}
+
 static Elf_Data *read_dynsym(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -191,7 +199,6 @@ bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_
 {
 	struct plt p = { .out = out, .elf = f->elf, .strings = strings };
 	GElf_Ehdr eh;
-	GElf_Shdr sh;
 	Elf_Scn *scn;
 	bool good;
 
@@ -203,8 +210,7 @@ bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_
 	idmap_init(&p.chooser);
 	scn = elf_find_section(f->elf, ".rela.plt", &p.rela_sh);
 	p.rela = scn && p.rela_sh.sh_type == SHT_RELA ? elf_part(scn) : NULL;
-	good = read_slots(&p, ".rela.plt") &&
-	       (!elf_find_section(f->elf, ".plt.got", &sh) || read_slots(&p, ".rela.dyn"));
+	good = read_slots(&p, ".rela.plt") && (!has_slots_in_rela_dyn(f->elf) || read_slots(&p, ".rela.dyn"));
 	find_choosers(&p);
 	good = good && add_stubs(&p, ".plt") && add_stubs(&p, ".plt.sec") && add_stubs(&p, ".plt.got") && add_stubs(&p, ".iplt");
 	idmap_release(&p.slots);

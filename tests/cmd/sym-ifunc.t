@@ -33,6 +33,14 @@ else
 	skip '  which is not known when stripped' 'no library'
 fi
 
+# lld has a section of its own for such stubs, .iplt, with their relocations in .rela.dyn.
+if gcc -O1 -shared -fPIC -fuse-ld=lld -Wl,-Bsymbolic -Wl,--build-id -o "$tmp/lld.so" "$tmp/lib.c" 2>"$tmp/err"; then
+	at=$(readelf -SW "$tmp/lld.so" | sed -n 's/^ *\[ *[0-9]*\] \.iplt *PROGBITS *\([0-9a-f]*\) .*/0x\1/p')
+	is 'a library linked by lld' "$(echo "$at" | ask "$tmp/lld.so" | sed 's/^[^ ]* //')" 'hidden_choice@plt+0 plt'
+else
+	skip 'a library linked by lld' "$(head -n 1 "$tmp/err")"
+fi
+
 # libc calls its own indirect functions through such stubs. Each name must be one that .dynsym has
 # at that address.
 libc=$(gcc -print-file-name=libc.so.6)
