@@ -123,7 +123,8 @@ static bool is_go_part(const char *name)
 static bool is_wanted(const struct slim *s, const struct slim_input *in, size_t i, const GElf_Shdr *sh,
 		      const char *name)
 {
-	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".rel.plt", ".interp", NULL };
+	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".iplt", ".rela.plt", ".rel.plt",
+					   ".interp", NULL };
 	static const char *const frames[] = { ".gnu_debugdata", ".eh_frame", ".eh_frame_hdr", NULL };
 
 	if (strcmp(name, ".note.cprof") == 0)
@@ -137,7 +138,7 @@ static bool is_wanted(const struct slim *s, const struct slim_input *in, size_t 
 		return sh->sh_size <= NOTES_MAX &&
 		       ((sh->sh_flags & SHF_ALLOC) || strcmp(name, ".note.gnu.build-id") == 0);
 	}
-	if (in->strings[i] || is_one_of(name, plt) || (s->plt_got && strcmp(name, ".rela.dyn") == 0))
+	if (in->strings[i] || is_one_of(name, plt) || (s->rela_dyn && strcmp(name, ".rela.dyn") == 0))
 		return true;
 	if (!s->symtab && is_one_of(name, frames))
 		return true;
@@ -159,7 +160,7 @@ static bool filter_relocations(const struct slim *s, const struct slim_input *in
 	for (size_t at = 0; at + RELA_SIZE <= all.n; at += RELA_SIZE) {
 		uint32_t type = le32_load(all.p + at + 8);
 
-		if (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT)
+		if (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE)
 			buf_bytes(&kept, all.p + at, RELA_SIZE);
 	}
 	mapped_close(&all);
@@ -447,7 +448,7 @@ static void note_features(struct slim *s, const struct elf_file *f)
 	if (!f)
 		return;
 	s->symtab |= elf_has_symtab(f);
-	s->plt_got |= elf_find_section(f->elf, ".plt.got", &sh) != NULL;
+	s->rela_dyn |= elf_find_section(f->elf, ".plt.got", &sh) || elf_find_section(f->elf, ".iplt", &sh);
 	s->go |= elf_find_section(f->elf, ".gopclntab", &sh) || elf_find_section(f->elf, ".go.buildinfo", &sh) ||
 		 elf_find_section(f->elf, ".data.rel.ro.gopclntab", &sh);
 }

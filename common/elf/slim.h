@@ -16,7 +16,8 @@
  * (enum elf_archived).
  *
  * Kept sections:
- *	.symtab, .dynsym, their strings; .plt, .plt.sec, .plt.got and the relocations that name their slots
+ *	.symtab, .dynsym, their strings; .plt, .plt.sec, .plt.got, .iplt and the relocations that name their
+ *	slots
  *	.gnu_debugdata, .eh_frame, .eh_frame_hdr, if there is no .symtab
  *	in a Go program, .gopclntab and the data needed to find inlined functions and the start of the text
  *	loaded notes, and the build ID

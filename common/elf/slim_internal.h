@@ -48,7 +48,7 @@ struct slim {
 	uint64_t headers_at, bytes, kept;
 	uint32_t holds;
 	GElf_Ehdr eh;
-	bool dwarf, symtab, go, plt_got, wide, big;
+	bool dwarf, symtab, go, rela_dyn, wide, big;
 };
 
 /* Lays out the file: headers, sections, notes of segments, section headers. */

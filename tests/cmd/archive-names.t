@@ -43,6 +43,19 @@ if command -v go >/dev/null; then
 else
 	skip 'a Go program' 'no go'
 fi
+# Stubs of indirect functions: lld has them in .iplt, with relocations in .rela.dyn.
+cat >"$tmp/i.c" <<'X'
+int fast(void) { return 1; }
+static int (*choose(void))(void) { return fast; }
+static int hidden_choice(void) __attribute__((ifunc("choose")));
+int call(void) { return hidden_choice() + 1; }
+X
+stubs=
+for ld in bfd lld; do
+	gcc -O1 -shared -fPIC -fuse-ld=$ld -Wl,--build-id -o "$live/$ld.so" "$tmp/i.c" 2>"$tmp/err" && stubs="$stubs $ld.so" ||
+		skip "stubs of indirect functions by $ld" "$(head -n 1 "$tmp/err")"
+done
+list="$list $stubs"
 # Segments that are not at the addresses they state; more than one of them is executable.
 cat >"$tmp/l.s" <<'X'
 .section .text.a, "ax"
@@ -92,6 +105,9 @@ if [ -e "$tmp/elsewhere/gostrip" ]; then
 fi
 ok 'exported functions and stubs' grep -q ' puts@plt+' "$tmp/bare.so.want"
 ok 'stubs of .plt.sec or .plt.got' grep -q ' puts@plt+' "$tmp/now.so.want"
+for f in $stubs; do
+	ok "$f: stubs of indirect functions" grep -q ' hidden_choice@plt+' "$tmp/$f.want"
+done
 ok 'internal functions of C++ by the debug file' grep -q ' ns::hidden+.* debug' "$tmp/cxx.so.want"
 ok 'both segments' grep -q ' z+60 ' "$tmp/layout.want"
 
