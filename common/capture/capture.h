@@ -120,7 +120,10 @@ struct capture_frame {
 	bool defined;
 	uint8_t language; /* enum language; LANGUAGE_NONE: a machine frame */
 	uint8_t state;    /* enum lang_state */
-	uint32_t place;   /* index of the newest in places; 0: never sampled */
+	union {
+		uint32_t place; /* of a process: index of the newest in places; 0: never sampled */
+		uint32_t ksyms; /* of the kernel: number of ksyms before it in the stream */
+	};
 	uint32_t symbol;  /* index of the newest in symbols; 0: no name in the stream */
 };
 
@@ -166,7 +169,9 @@ struct capture_names {
 struct capture_ksym {
 	uint64_t address, size;
 	uint32_t name, module; /* text ids; module 0: the kernel itself */
-	uint32_t order;        /* order of arrival: the first of several at one address counts */
+	uint32_t order;        /* order of arrival */
+	uint64_t end;          /* once sorted; without a size it ends where the next one begins */
+	uint64_t reach;        /* once sorted: the highest end up to here */
 };
 
 /* The kind of waiting time that an event measures; see capture_wait. */
@@ -341,8 +346,12 @@ const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t fr
 /* Returns the best name that begins at exactly this time, even a "not found", or NULL. */
 const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32_t frame, uint64_t from);
 
-/* Returns the kernel symbol at this address, or NULL. A symbol without a size reaches to the next one. */
-const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);
+/*
+ * Returns the kernel symbol of this frame, or NULL. Memory of the kernel may hold one module or BPF program
+ * after the other, so of several symbols the last one before the frame counts, otherwise the first one after
+ * it. A symbol without a size reaches to the next one.
+ */
+const struct capture_ksym *capture_ksym(struct capture *c, uint32_t frame);
 /* Returns a field of the header, or an empty slice. */
 struct slice capture_meta(const struct capture *c, const char *key);
 /* Returns a field of the header as a decimal number, or 0 if it is missing or not a number. */

@@ -97,7 +97,7 @@ const char *locations_give(struct capture *c, struct capture_process *p, uint32_
 
 const struct capture_place *capture_place(const struct capture *c, uint32_t frame, uint64_t epoch)
 {
-	uint32_t at = c->frames[frame].place;
+	uint32_t at = c->frames[frame].process ? c->frames[frame].place : 0;
 
 	while (at && c->places[at].from > epoch && c->places[at].before) {
 		const struct capture_place *p = &c->places[at];

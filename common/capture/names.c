@@ -7,7 +7,10 @@
 #include "common/base/search.h"
 #include "common/capture/capture_internal.h"
 
-enum { LEVEL_MAX = 1 << 16 };
+enum {
+	LEVEL_MAX = 1 << 16,
+	OVERLAPS_MAX = 256, /* kernel symbols looked at for one address; real captures have a few */
+};
 
 const char *string_apply(struct capture *c, const struct record_string *r)
 {
@@ -160,28 +163,67 @@ const char *ksym_apply(struct capture *c, const struct record_ksym *r)
 	return NULL;
 }
 
-/* Sorts the alias that came first in the stream last, because the search ends there. */
 static int by_address(const void *a, const void *b)
 {
 	const struct capture_ksym *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)
+static uint64_t end_of(const struct capture_ksym *k, uint64_t next)
 {
-	size_t low;
-	const struct capture_ksym *k;
+	if (k->size == 0)
+		return next;
+	return k->size > UINT64_MAX - k->address ? UINT64_MAX : k->address + k->size;
+}
 
-	if (!c->ksyms_sorted && c->n_ksyms) {
-		qsort(c->ksyms, c->n_ksyms, sizeof(*c->ksyms), by_address);
-		c->ksyms_sorted = true;
+static void sort_ksyms(struct capture *c)
+{
+	uint64_t next = UINT64_MAX, reach = 0;
+
+	qsort(c->ksyms, c->n_ksyms, sizeof(*c->ksyms), by_address);
+	for (size_t i = c->n_ksyms; i-- > 0;) {
+		struct capture_ksym *k = &c->ksyms[i];
+
+		k->end = end_of(k, next);
+		if (i && c->ksyms[i - 1].address != k->address)
+			next = k->address;
 	}
-	low = SEARCH_COUNT(c->n_ksyms, mid, c->ksyms[mid].address <= address);
-	if (low == 0)
+	for (size_t i = 0; i < c->n_ksyms; i++) {
+		reach = c->ksyms[i].end > reach ? c->ksyms[i].end : reach;
+		c->ksyms[i].reach = reach;
+	}
+	c->ksyms_sorted = true;
+}
+
+/* Returns whether a names a frame better than b; before: number of symbols before the frame. */
+static bool is_closer(const struct capture_ksym *a, const struct capture_ksym *b, uint32_t before)
+{
+	bool a_before = a->order < before, b_before = b->order < before;
+
+	return a_before != b_before ? a_before : (a->order > b->order) == a_before;
+}
+
+const struct capture_ksym *capture_ksym(struct capture *c, uint32_t frame)
+{
+	const struct capture_frame *f = &c->frames[frame];
+	const struct capture_ksym *best = NULL;
+	uint64_t address;
+	size_t low, most = OVERLAPS_MAX;
+
+	if (f->process || capture_is_lang(f))
 		return NULL;
-	k = &c->ksyms[low - 1];
-	return k->size == 0 || address - k->address < k->size ? k : NULL;
+	if (!c->ksyms_sorted && c->n_ksyms)
+		sort_ksyms(c);
+	address = capture_lookup(f, f->address);
+	low = SEARCH_COUNT(c->n_ksyms, mid, c->ksyms[mid].address <= address);
+	for (; low > 0 && c->ksyms[low - 1].reach > address && most > 0; low--, most--) {
+		const struct capture_ksym *k = &c->ksyms[low - 1];
+
+		if (k->end > address && (!best || is_closer(k, best, f->ksyms)))
+			best = k;
+	}
+	return best;
 }

@@ -26,6 +26,8 @@ static inline const char *frame_apply(struct capture *c, const struct record_fra
 						   .process = (uint32_t)r->process,
 						   .kind = (uint8_t)r->kind,
 						   .defined = true };
+	if (!r->process)
+		c->frames[r->id].ksyms = (uint32_t)c->n_ksyms;
 	c->defined_frames++;
 	return NULL;
 }

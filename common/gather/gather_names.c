@@ -260,10 +260,9 @@ static bool push_user_module(struct gather_names *t, const struct capture_frame 
 	return push_place(t, f, place);
 }
 
-static bool push_kernel(struct gather_names *t, const struct capture_frame *f, const struct capture_symbol *s,
-			bool *resolved)
+static bool push_kernel(struct gather_names *t, uint32_t frame, const struct capture_symbol *s, bool *resolved)
 {
-	const struct capture_ksym *k = capture_ksym(t->c, capture_lookup(f, f->address));
+	const struct capture_ksym *k = capture_ksym(t->c, frame);
 
 	if (s && s->source == NAME_BOUNDS && k)
 		s = NULL;
@@ -387,11 +386,11 @@ static bool push_part(struct gather_names *t, uint32_t frame, uint64_t epoch, bo
 		return push_lang(t, f);
 	}
 	if (t->style == GATHER_NAMES_LANGUAGES) {
-		*resolved = *resolved || (!f->process && capture_ksym(t->c, capture_lookup(f, f->address)));
+		*resolved = *resolved || capture_ksym(t->c, frame);
 		return push_name(t, slice_of(f->process ? "native" : "kernel"), f->process ? "" : "_[k]");
 	}
 	if (!f->process)
-		return push_kernel(t, f, s, resolved);
+		return push_kernel(t, frame, s, resolved);
 	if (t->style == GATHER_NAMES_MODULES)
 		return push_user_module(t, f, s, place);
 	if (s && s->source != NAME_BOUNDS)

@@ -91,7 +91,7 @@ static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch,
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
 	const struct capture_symbol *s = gather_names_symbol(&w->names, frame, epoch);
-	const struct capture_ksym *k = f->process ? NULL : capture_ksym(&w->capture, capture_lookup(f, f->address));
+	const struct capture_ksym *k = capture_ksym(&w->capture, frame);
 
 	*jit = s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
 	*offset = 0;
@@ -104,9 +104,9 @@ static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch,
 	return true;
 }
 
-static void put_kernel_file(struct script_writer *w, const struct capture_frame *f)
+static void put_kernel_file(struct script_writer *w, uint32_t frame)
 {
-	const struct capture_ksym *k = capture_ksym(&w->capture, capture_lookup(f, f->address));
+	const struct capture_ksym *k = capture_ksym(&w->capture, frame);
 	struct slice module = k && k->module ? capture_text(&w->capture, k->module) : slice_of("kernel.kallsyms");
 
 	if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']')
@@ -124,7 +124,7 @@ static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bo
 	struct slice path = { NULL, 0 };
 
 	if (!f->process) {
-		put_kernel_file(w, f);
+		put_kernel_file(w, frame);
 		return;
 	}
 	if (place && place->file)

@@ -198,7 +198,7 @@ static int name_by_file(struct namer *n, const struct capture *c, struct writer 
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
 	const struct capture_frame *f = &c->frames[id];
-	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
+	const struct capture_ksym *k = capture_ksym(c, id);
 	struct answer a = { .source = NAME_KSYM };
 
 	if (!k)

@@ -92,7 +92,7 @@ static void look_up(struct capture *c)
 		s = capture_symbol(c, f, 500);
 		for (; s; s = s->inner ? &c->symbols[s->inner] : NULL)
 			must(s->frame == f && capture_text(c, s->name).p);
-		capture_ksym(c, c->frames[f].address);
+		capture_ksym(c, f);
 	}
 	for (uint32_t n = NODE_FIRST; n < c->n_nodes && n < 1000; n++) {
 		for (uint32_t at = n; at >= NODE_FIRST && c->nodes[at].frame; at = c->nodes[at].parent)

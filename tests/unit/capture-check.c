@@ -278,16 +278,40 @@ static void random_names(void)
 	check(good, "random names of one frame: the choice is that of a plain search");
 }
 
+#define KFRAME(id, address) "frame id=" #id " process=0 kind=exact address=" #address "\n"
+#define KSYM(address, size, name) "ksym time=1 address=" #address " size=" #size " name=\"" name "\" module=\"\"\n"
+
+static const char *kernel_name(uint32_t frame)
+{
+	const struct capture_ksym *k = capture_ksym(&c, frame);
+	struct slice name = k ? capture_text(&c, k->name) : slice_of("none");
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%.*s", (int)name.n, (const char *)name.p);
+	return text;
+}
+
 static void kernel_symbols(void)
 {
 	begin();
-	say("ksym time=1 address=0x5000 size=0x10 name=\"b\" module=\"\"\n"
-	    "ksym time=1 address=0x1000 size=0x0 name=\"a\" module=\"\"\n"
-	    "ksym time=1 address=0x5000 size=0x20 name=\"alias\" module=\"\"\n");
-	check(!capture_ksym(&c, 0xfff), "below the first kernel symbol is none");
-	check(slice_is(capture_text(&c, capture_ksym(&c, 0x4fff)->name), "a"), "one without a size reaches to the next");
-	check(slice_is(capture_text(&c, capture_ksym(&c, 0x500f)->name), "b"), "of aliases the first counts");
-	check(!capture_ksym(&c, 0x5010), "one with a size ends there");
+	say(KSYM(0x5000, 0x10, "b") KSYM(0x1000, 0x0, "a") KSYM(0x3000, 0x0, "aa")
+	    KFRAME(1, 0xfff) KFRAME(2, 0x2fff) KFRAME(3, 0x500f) KFRAME(4, 0x5010) KFRAME(5, 0x4fff));
+	check_text(kernel_name(1), "none", "below the first kernel symbol is none");
+	check_text(kernel_name(2), "a", "one without a size reaches to the next");
+	check_text(kernel_name(5), "aa", "  and so does the next one");
+	check_text(kernel_name(3), "b", "one with a size");
+	check_text(kernel_name(4), "none", "  ends there");
+	/* The kernel replaces a module by one that begins later, and that one by the first again. */
+	say(KSYM(0x9000, 0x200, "one") KFRAME(6, 0x9010) KSYM(0x9008, 0x80, "two") KFRAME(7, 0x9020)
+	    KSYM(0x9000, 0x200, "one") KFRAME(8, 0x9030) KSYM(0x9000, 0x100, "three") KFRAME(9, 0x9040)
+	    KFRAME(10, 0x9150));
+	check_text(kernel_name(6), "one", "a module that was replaced names its frames");
+	check_text(kernel_name(7), "two", "  its successor names later ones");
+	check_text(kernel_name(8), "one", "  and so does the first one when it is back");
+	check_text(kernel_name(9), "three", "a symbol that begins at the same address");
+	check_text(kernel_name(10), "one", "  names nothing after its end");
+	say(KFRAME(11, 0xa010) KSYM(0xa000, 0x20, "late") KSYM(0xa000, 0x20, "later"));
+	check_text(kernel_name(11), "late", "a frame before all symbols has the first one");
 }
 
 static void totals(void)
