@@ -392,7 +392,7 @@ static __always_inline unsigned long long waker_stack(void *ctx, struct waker *w
 	w->known = in_task() ? KNOWN_TASK : 0;
 	if (w->known)
 		return 0;
-	w->fingerprint = print_interrupt(ctx, &w->whole);
+	w->fingerprint = fingerprint_interrupt(ctx, &w->whole);
 	known = w->fingerprint ? bpf_map_lookup_elem(&known_interrupts, &w->fingerprint) : NULL;
 	w->known = known ? *known : 0;
 	if (w->known)

@@ -21,8 +21,8 @@
 #include "bpf/offcpu/threads.bpf.h"
 
 enum {
-	PRINT_WORDS = 256, /* a stack's, at most; a power of two */
-	PRINT_NEAR = 14,   /* bits: the distance of a pointer into the stack is below 16 KiB */
+	FINGERPRINT_WORDS = 256, /* a stack's, at most; a power of two */
+	FINGERPRINT_NEAR = 14,   /* bits: the distance of a pointer into the stack is below 16 KiB */
 };
 
 /* Interrupts are off at a waking, so one per CPU is enough. */
@@ -33,7 +33,7 @@ struct fingerprint {
 	unsigned int whole; /* all frames count */
 	unsigned long long irq_end; /* the end of this CPU's interrupt stack; 0: unknown */
 	unsigned long long hash;    /* 0: there is none */
-	unsigned long long words[PRINT_WORDS];
+	unsigned long long words[FINGERPRINT_WORDS];
 };
 
 struct {
@@ -41,44 +41,45 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, unsigned int);
 	__type(value, struct fingerprint);
-} prints SEC(".maps");
+} fingerprints SEC(".maps");
 
-static __always_inline struct fingerprint *my_print(void)
+static __always_inline struct fingerprint *my_fingerprint(void)
 {
 	unsigned int zero = 0;
 
-	return bpf_map_lookup_elem(&prints, &zero);
+	return bpf_map_lookup_elem(&fingerprints, &zero);
 }
 
 /* The part of a word that counts, without a branch: the verifier would follow both ways at each word. */
-static __always_inline unsigned long long print_word(unsigned long long word, unsigned long long sp)
+static __always_inline unsigned long long fingerprint_word(unsigned long long word, unsigned long long sp)
 {
 	unsigned long long above = word - sp;
 	unsigned long long code = (((word >> 31) ^ 0x1ffffffff) - 1) >> 63;
-	unsigned long long near = ((above >> PRINT_NEAR) - 1) >> 63;
+	unsigned long long near = ((above >> FINGERPRINT_NEAR) - 1) >> 63;
 
 	return (word & -code) | (above & -near);
 }
 
 /* Adds eight words to p->hash. A function of its own, because the verifier follows each iteration of a loop. */
-WALK_FN int print_eight(unsigned int first)
+WALK_FN int fingerprint_eight(unsigned int first)
 {
-	struct fingerprint *p = my_print();
+	struct fingerprint *p = my_fingerprint();
 
 	if (!p)
 		return 0;
 	for (unsigned int i = 0; i < 8; i++) {
 		if (first + i >= (p->end - p->sp) / 8)
 			return 0;
-		p->hash = mix_key(p->hash, print_word(p->words[(first + i) & (PRINT_WORDS - 1)], p->sp));
+		p->hash = mix_key(p->hash,
+				  fingerprint_word(p->words[(first + i) & (FINGERPRINT_WORDS - 1)], p->sp));
 	}
 	return 0;
 }
 
 /* Sets p->hash to that of the words from p->sp to p->end. */
-WALK_FN int print_words(void)
+WALK_FN int fingerprint_words(void)
 {
-	struct fingerprint *p = my_print();
+	struct fingerprint *p = my_fingerprint();
 	unsigned long long bytes;
 
 	if (!p)
@@ -87,16 +88,16 @@ WALK_FN int print_words(void)
 	if (bytes > sizeof(p->words) || bytes == 0 || bpf_probe_read_kernel(p->words, bytes, (void *)p->sp))
 		return 0;
 	p->hash = mix_key(p->whole << 1 | p->is_idle, bytes);
-	for (unsigned int first = 0; first < PRINT_WORDS && first * 8 < bytes; first += 8)
-		print_eight(first);
+	for (unsigned int first = 0; first < FINGERPRINT_WORDS && first * 8 < bytes; first += 8)
+		fingerprint_eight(first);
 	p->hash |= 1;
 	return 0;
 }
 
 /* The end of the stack of interrupts is that of a page before one that cannot be read. */
-WALK_FN int print_stack(void)
+WALK_FN int fingerprint_stack(void)
 {
-	struct fingerprint *p = my_print();
+	struct fingerprint *p = my_fingerprint();
 
 	if (!p)
 		return 0;
@@ -111,7 +112,7 @@ WALK_FN int print_stack(void)
 			return 0;
 		p->irq_end = p->end;
 	}
-	print_words();
+	fingerprint_words();
 	return 0;
 }
 
@@ -119,12 +120,12 @@ WALK_FN int print_stack(void)
  * Returns the fingerprint of the interrupt in which the program runs; 0: it has none. *whole: it is that of
  * all frames.
  */
-static __always_inline unsigned long long print_interrupt(void *ctx, unsigned int *whole)
+static __always_inline unsigned long long fingerprint_interrupt(void *ctx, unsigned int *whole)
 {
 #if defined(__TARGET_ARCH_x86)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct fingerprint *p = my_print();
+	struct fingerprint *p = my_fingerprint();
 
 	if (!p)
 		return 0;
@@ -134,7 +135,7 @@ static __always_inline unsigned long long print_interrupt(void *ctx, unsigned in
 	p->lowest = (unsigned long long)task->stack;
 	p->in_call = in_call(regs);
 	p->is_idle = task->pid == 0;
-	print_stack();
+	fingerprint_stack();
 	*whole = p->whole;
 	return p->hash;
 #else
