@@ -50,8 +50,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare -m true 2>/dev
 	as_user "$tmp/cprof-record" -q -o $there/one -- true 2>"$tmp/err"
 	like "the recorder does not: -o" "$(cat "$tmp/err")" "$there/one: Permission denied"
 	as_user "$tmp/cprof-record" -q --rotate 1s -o $there -- true 2>"$tmp/err"
-	# The message names the directory, or the one above, in which it is looked up.
-	like "  --rotate" "$(cat "$tmp/err")" "/proc/$victim/root(/mnt)?: Permission denied"
+	like "  --rotate" "$(cat "$tmp/err")" "$there: Permission denied"
 	as_user "$tmp/cprof-record" -q --metrics $there/m.prom -o "$tmp/open/two" -- true 2>"$tmp/err"
 	like "  --metrics" "$(cat "$tmp/err")" "$there/m.prom: Permission denied"
 	is "  and nothing of it is there" "$(ls /proc/$victim/root/mnt)" x
