@@ -261,6 +261,10 @@ $(BUILD)/tests/record-marks: private SIDE = $(call obj,$(patsubst %,cmd/cprof-re
 $(BUILD)/tests/record-marks: $(call obj,$(patsubst %,cmd/cprof-record/lang/%.c, \
 	runtimes_marks lang_codes lang_codes_javascript script_functions))
 
+TARGETS = $(patsubst %,cmd/cprof-record/%.c,process/targets process/proc_scan rings/sideband)
+$(BUILD)/tests/record-exited: private SIDE += $(call obj,$(TARGETS))
+$(BUILD)/tests/record-exited: $(call obj,$(TARGETS))
+
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 

@@ -163,6 +163,9 @@ static void check_targets(const struct options *o)
 
 		if (kill(id, 0) < 0 && errno == ESRCH)
 			cli_die(STATUS_SYSTEM, "no %s has the id %d", o->n_pids ? "process" : "thread", (int)id);
+		if (targets_exited(id, o->n_tids > 0))
+			cli_die(STATUS_SYSTEM, "%s %d has exited, and its parent has not waited for it yet",
+				o->n_pids ? "process" : "thread", (int)id);
 	}
 }
 

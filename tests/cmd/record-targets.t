@@ -181,6 +181,14 @@ refused "the same after a time" 2 '^cprof-record: a command comes after --: cpro
 refused "two targets" 2 '^cprof-record: -a, -p and -t are mutually exclusive$' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
+sh -c 'true & echo $!; exec sleep 60' >"$tmp/exited" &
+waits=$!
+state() { sed 's/.*) \(.\).*/\1/' "/proc/$(cat "$tmp/exited")/stat" 2>/dev/null; }
+tries=0
+until [ "$(state)" = Z ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done
+refused "a process that has exited, with its id still there" 1 \
+	'^cprof-record: process [0-9]* has exited, and its parent has not waited for it yet$' -p "$(cat "$tmp/exited")"
+kill $waits
 refused "not an id" 2 '^cprof-record: invalid -p "x" \(expected a number, as from pgrep x' -p x
 refused "no such CPU" 2 '^cprof-record: -C: CPU 65535 is not online$' -a -C 65535
 refused "a command that is not there" 1 '^cprof-record: /nonexistent/command: No such file or directory$' -- /nonexistent/command

@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-record/process/proc_scan.h"
 #include "common/base/array.h"
 #include "common/base/idmap.h"
+
+enum { STATES_MOST = 16 /* read in one look */ };
 
 static bool add_target(struct targets *t, pid_t id)
 {
@@ -65,10 +68,28 @@ void targets_change(struct targets *t, const struct change *c, const struct chan
 		add_target(t, (pid_t)c->pid); /* if out of memory, it is still sampled, but not waited for */
 }
 
+/*
+ * A process that has exited keeps its id until its parent waits for it. A main thread can exit before the
+ * others, and looks the same, but for the number of threads.
+ */
+bool targets_exited(pid_t id, bool thread)
+{
+	struct proc_scan_status s;
+
+	if (kill(id, 0) < 0 && errno == ESRCH)
+		return true;
+	return proc_scan_status((uint32_t)id, &s) && (s.state == 'Z' || s.state == 'X') && (thread || s.threads <= 1);
+}
+
+/* The state of a process takes some 20 us to read: with many targets, each is read in one of several looks. */
 void targets_look(struct targets *t)
 {
+	size_t every = t->n / STATES_MOST + 1, turn = t->looks++ % every;
+
 	for (size_t i = t->n; i-- > 0;) {
-		if (kill(t->ids[i], 0) < 0 && errno == ESRCH)
-			drop_target(t, t->ids[i]);
+		pid_t id = t->ids[i];
+
+		if (i % every == turn ? targets_exited(id, t->threads) : kill(id, 0) < 0 && errno == ESRCH)
+			drop_target(t, id);
 	}
 }

@@ -14,6 +14,7 @@ struct targets {
 	size_t n, cap;
 	struct idmap at; /* id to its index in ids */
 	bool threads;
+	size_t looks;
 };
 
 /* Takes the targets from -p, -t or the command; the whole system has none. False: out of memory. */
@@ -23,7 +24,9 @@ void targets_release(struct targets *t);
 bool targets_has(const struct targets *t, const struct options *o, uint32_t pid);
 /* Notes a change that procs has applied. */
 void targets_change(struct targets *t, const struct change *c, const struct change_effect *effect);
-/* Drops targets that ended without a record of it. */
+/* Returns true if the process, or this one thread, has exited, even if its parent has not waited for it yet. */
+bool targets_exited(pid_t id, bool thread);
+/* Drops targets that exited without a record of it. */
 void targets_look(struct targets *t);
 
 #endif
