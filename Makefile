@@ -265,6 +265,10 @@ TARGETS = $(patsubst %,cmd/cprof-record/%.c,process/targets process/proc_scan ri
 $(BUILD)/tests/record-exited: private SIDE += $(call obj,$(TARGETS))
 $(BUILD)/tests/record-exited: $(call obj,$(TARGETS))
 
+ROTATE = $(patsubst %,cmd/cprof-record/output/%.c,rotate file_name)
+$(BUILD)/tests/record-fileage: private SIDE += $(call obj,$(ROTATE))
+$(BUILD)/tests/record-fileage: $(call obj,$(ROTATE))
+
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 

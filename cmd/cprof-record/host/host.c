@@ -102,13 +102,18 @@ uint64_t host_cpu_ns(void)
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-uint64_t host_epoch_ns(void)
+uint64_t host_boot_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+static uint64_t epoch_of(clockid_t clock)
 {
 	uint64_t best = UINT64_MAX, epoch = 0;
 
 	/* On a busy machine, milliseconds can pass between two calls: take the closest of some readings. */
 	for (int i = 0; i < 8 && best > 1000; i++) {
-		uint64_t before = host_mono_ns(), real = clock_ns(CLOCK_REALTIME), apart = host_mono_ns() - before;
+		uint64_t before = clock_ns(clock), real = clock_ns(CLOCK_REALTIME), apart = clock_ns(clock) - before;
 
 		if (apart < best) {
 			best = apart;
@@ -116,6 +121,16 @@ uint64_t host_epoch_ns(void)
 		}
 	}
 	return epoch;
+}
+
+uint64_t host_epoch_ns(void)
+{
+	return epoch_of(CLOCK_MONOTONIC);
+}
+
+uint64_t host_boot_epoch_ns(void)
+{
+	return epoch_of(CLOCK_BOOTTIME);
 }
 
 bool cpu_list_has(const struct cpu_list *cpus, unsigned int cpu)

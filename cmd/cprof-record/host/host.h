@@ -54,8 +54,11 @@ void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigne
 uint64_t host_mono_ns(void);
 /* CPU time of this process so far, in ns. */
 uint64_t host_cpu_ns(void);
-/* CLOCK_REALTIME in ns when CLOCK_MONOTONIC was 0, computed from the current values. */
+/* CLOCK_BOOTTIME in ns: unlike CLOCK_MONOTONIC, it goes on while the machine is suspended. */
+uint64_t host_boot_ns(void);
+/* CLOCK_REALTIME in ns when CLOCK_MONOTONIC, or CLOCK_BOOTTIME, was 0, computed from the current values. */
 uint64_t host_epoch_ns(void);
+uint64_t host_boot_epoch_ns(void);
 
 /*
  * Between these two calls only the user's rights count, for paths that the user gave. With file capabilities,

@@ -29,7 +29,7 @@ enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16, AHEAD_MOST =
 /* A file that has its name. */
 struct closed {
 	char *name;
-	uint64_t bytes, time; /* time: of the last change, ns */
+	uint64_t bytes, time, age; /* time: of the last change; ns */
 };
 
 struct closed_list {
@@ -37,23 +37,38 @@ struct closed_list {
 	size_t n, cap;
 };
 
-static uint64_t realtime_ns(void)
+/* Notes the current clock if it was stepped to a time that no earlier one would have now. */
+static void note_clock(struct rotate *f)
 {
-	struct timespec t;
+	uint64_t clock = host_boot_epoch_ns();
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	for (size_t i = 0; i < f->n_clocks; i++) {
+		int64_t apart = (int64_t)(clock - f->clocks[i]);
+
+		if (apart > -SECOND && apart < SECOND)
+			return;
+	}
+	if (f->n_clocks == ROTATE_CLOCKS)
+		memmove(f->clocks, f->clocks + 1, --f->n_clocks * sizeof(*f->clocks));
+	f->clocks[f->n_clocks++] = clock;
 }
 
 /*
- * Returns the time from which the age of files is computed: the clock at the start, plus the time since then.
- * A clock that is stepped forward must not age files at once; one that is stepped back makes them younger.
+ * Returns the age of a file at the given CLOCK_BOOTTIME. Any of the clocks may have given it the time of its
+ * last change. If it is not in the future by several, the one that makes it youngest counts: a step thus ages
+ * no file at once, and a file stays too long by the step at most.
  */
-static uint64_t age_clock(const struct rotate *f)
+static uint64_t age_of(const struct rotate *f, uint64_t changed, uint64_t boot)
 {
-	uint64_t steady = f->clock + host_mono_ns(), now = realtime_ns();
+	uint64_t age = UINT64_MAX;
 
-	return steady < now ? steady : now;
+	for (size_t i = 0; i < f->n_clocks; i++) {
+		uint64_t now = f->clocks[i] + boot;
+
+		if (now >= changed && now - changed < age)
+			age = now - changed;
+	}
+	return age == UINT64_MAX ? 0 : age;
 }
 
 /* Reads the number that sudo left in the environment; false: there is none. */
@@ -90,7 +105,7 @@ void rotate_init(struct rotate *f)
 {
 	f->dir = f->fd = -1;
 	f->owner = owner_of_files();
-	f->clock = host_epoch_ns();
+	note_clock(f);
 }
 
 int rotate_open_dir(const struct rotate *f)
@@ -261,6 +276,8 @@ static int older_first(const void *a, const void *b)
 {
 	const struct closed *x = a, *y = b;
 
+	if (x->age != y->age)
+		return x->age > y->age ? -1 : 1;
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -289,13 +306,15 @@ static bool is_strange(const struct rotate *f, uid_t owner)
 }
 
 /* Lists all of our named files, the oldest first. */
-static struct closed_list list_closed(const struct rotate *f)
+static struct closed_list list_closed(struct rotate *f)
 {
+	uint64_t boot = host_boot_ns();
 	struct closed_list l = { 0 };
 	DIR *d = open_list(f);
 	struct dirent *e;
 	struct statx st;
 
+	note_clock(f);
 	while (d && (e = readdir(d))) {
 		if (f->progress)
 			f->progress(f->progress_arg);
@@ -306,7 +325,9 @@ static struct closed_list list_closed(const struct rotate *f)
 		if (!l.items[l.n].name)
 			continue;
 		l.items[l.n].bytes = st.stx_size;
-		l.items[l.n++].time = (uint64_t)st.stx_mtime.tv_sec * SECOND + st.stx_mtime.tv_nsec;
+		l.items[l.n].time = (uint64_t)st.stx_mtime.tv_sec * SECOND + st.stx_mtime.tv_nsec;
+		l.items[l.n].age = age_of(f, l.items[l.n].time, boot);
+		l.n++;
 	}
 	if (d)
 		closedir(d);
@@ -357,7 +378,7 @@ void rotate_wrote(struct rotate *f, uint64_t bytes, bool full)
 void rotate_keep(struct rotate *f)
 {
 	struct closed_list l;
-	uint64_t bytes = 0, now = age_clock(f);
+	uint64_t bytes = 0;
 
 	if (!f->keep_bytes && !f->keep_ns)
 		return;
@@ -366,9 +387,8 @@ void rotate_keep(struct rotate *f)
 		bytes += l.items[i].bytes;
 	for (size_t i = 0; i + 1 < l.n; i++) {
 		const struct closed *c = &l.items[i];
-		bool old = f->keep_ns && now > c->time && now - c->time > f->keep_ns;
 
-		if (!old && !(f->keep_bytes && bytes > f->keep_bytes))
+		if (!(f->keep_ns && c->age > f->keep_ns) && !(f->keep_bytes && bytes > f->keep_bytes))
 			break;
 		if (remove_one(f, c))
 			bytes -= c->bytes;
