@@ -12,7 +12,8 @@ void hotplug_read(struct recorder *r);
  */
 void hotplug_begin(struct recorder *r);
 /*
- * Attaches to CPUs that came online, and detaches from those that went offline. An online CPU that cannot be
+ * Attaches to CPUs that came online, and detaches from those that went offline. A CPU that did both since the
+ * last call, or while the machine was suspended, is attached again: its ticks meanwhile are expected. An online CPU that cannot be
  * sampled is tried again with each call. Its ticks count as expected and lost, and the first failure is
  * reported.
  */

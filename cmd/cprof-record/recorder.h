@@ -25,6 +25,8 @@ struct recorder {
 	struct ledger ledger;
 	struct cpu_list online, cpus; /* CPUs that the engine has; the sampled ones of them */
 	struct cpu_list unsampled;    /* online, but the engine could not be attached when last tried */
+	uint64_t *cpu_starts;         /* by CPU: host_cpu_start before the engine was attached */
+	size_t n_cpu_starts, cap_cpu_starts;
 	bool unsampled_said;
 	struct buf command_line;
 	struct command command;

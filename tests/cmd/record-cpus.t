@@ -48,6 +48,8 @@ running() { kill -0 "$recorder" 2>/dev/null; }
 await() { tries=0; while running && ! "$@" && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done; }
 begun() { cprof-dump "$bin" 2>/dev/null | grep -q '^cost'; }
 sampled() { [ -n "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" ]; }
+on_last() { cprof-dump "$bin" 2>/dev/null | grep -c "^sample .* cpu=$last "; }
+some() { [ "$(on_last)" -gt "$had" ]; }
 start() { # LIST COMMAND...: starts $recorder, which writes $bin
 	: >"$tmp/list"
 	list "$1"
@@ -66,9 +68,29 @@ cat >"$tmp/gone.c" <<'EOF'
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { EVENTS = 64 };
+static int events[EVENTS], n_events; /* of GONE_CPU */
+
+/* Disables all events of the CPU once the file AWAY exists, as the kernel does when the CPU goes offline. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	const char *away = getenv("AWAY");
+
+	if (n_events && away && access(away, F_OK) == 0) {
+		while (n_events)
+			ioctl(events[--n_events], PERF_EVENT_IOC_DISABLE, 0);
+		rename(away, getenv("AWAY_DONE"));
+	}
+	return real(clock, t);
+}
 
 long syscall(long n, ...)
 {
@@ -89,7 +111,10 @@ long syscall(long n, ...)
 		errno = ENODEV;
 		return -1;
 	}
-	return real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
+	a[0] = real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (n == SYS_perf_event_open && getenv("AWAY") && (int)a[2] == atoi(getenv("GONE_CPU")) && a[0] >= 0 && n_events < EVENTS)
+		events[n_events++] = (int)a[0];
+	return a[0];
 }
 EOF
 if ! sanitized && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC \
@@ -105,6 +130,29 @@ if ! sanitized && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC \
 		end
 		is "  status" $? 0
 		[ $engine = perf ] || like "  it is sampled when it is back" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
+	done
+	# A CPU goes offline and comes back between two looks at the list: its perf events have ended, and the
+	# kernel has made its directory of the topology again.
+	mkdir "$tmp/topology"
+	for engine in bpf perf; do
+		taskset -c "$last" "$BUILD/tests/burn" threads 1000 >/dev/null & busy=$!
+		rm -f "$tmp/away" "$tmp/away.done"
+		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" AWAY="$tmp/away" \
+			AWAY_DONE="$tmp/away.done" cprof-record -a --engine $engine
+		had=0
+		await some
+		touch "$tmp/away"
+		done_away() { [ -e "$tmp/away.done" ]; }
+		await done_away
+		ok "$engine: a CPU's events end" done_away
+		nsenter -t "$recorder" -m mount --bind "$tmp/topology" "/sys/devices/system/cpu/cpu$last/topology"
+		had=$(($(on_last) + 150)) # more than those of a second, which may still be on their way
+		await some
+		end
+		is "  status" $? 0
+		ok "  the CPU is sampled again when it is back" some
+		kill $busy
+		wait $busy 2>/dev/null
 	done
 	# Half of the ticks do not come. A CPU that goes offline removes its idle time from the kernel's
 	# account, but that must not turn ticks of a busy CPU into idle ones.

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -237,6 +238,15 @@ bool host_online_cpus(struct cpu_list *cpus)
 		if (!add_cpu(cpus, (unsigned int)i))
 			return false;
 	return n > 0;
+}
+
+uint64_t host_cpu_start(unsigned int cpu)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology", cpu);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
 void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigned int cpu, uint64_t ns), void *arg)

@@ -42,6 +42,12 @@ void cpu_list_release(struct cpu_list *cpus);
 /* Replaces the list by the CPUs that are online now. Returns false if they cannot be read. */
 bool host_online_cpus(struct cpu_list *cpus);
 /*
+ * Returns a number that is another one after the CPU was offline, if only for a moment; 0: unknown. It is the
+ * inode of a directory that the kernel makes again when it starts the CPU, also after a suspend to memory:
+ * drivers/base/topology.c, CPUHP_TOPOLOGY_PREPARE.
+ */
+uint64_t host_cpu_start(unsigned int cpu);
+/*
  * Parses the argument of -C, a list of CPUs that must all be online. False: error is a sentence that names
  * the CPU which is offline, or the invalid list.
  */
