@@ -181,7 +181,7 @@ static void print_fact(void *arg, const char *key, const char *value)
 static int facts(char **args)
 {
 	(void)args;
-	host_facts(print_fact, NULL, host_mono_ns());
+	host_facts(print_fact, NULL, host_epoch_ns() + host_mono_ns());
 	return 0;
 }
 

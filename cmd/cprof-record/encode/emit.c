@@ -9,7 +9,12 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 
-enum { JIT_STEP_BYTES = 16 << 20 }; /* the limit of one call, so that samples do not wait */
+enum {
+	JIT_STEP_BYTES = 16 << 20, /* the limit of one call, so that samples do not wait */
+	CLOCK_OFF = 100000000,     /* ns by which the wall clock of a segment may be wrong */
+	/* ns between segments that are due to the clock alone: a program may set it again and again */
+	CLOCK_SEGMENT = 2000000000,
+};
 
 static void add_unwinding(void *emit, uint64_t watched, uid_t uid, const struct jitfile_code *code,
 			  struct slice eh_frame)
@@ -124,7 +129,8 @@ static void put_header(struct emit *e, uint64_t now)
 	struct buf id = { 0 }, recorder = { 0 };
 	char number[32];
 
-	host_facts(put_meta, e, now);
+	e->epoch = host_epoch_ns();
+	host_facts(put_meta, e, e->epoch + now);
 	if (kernel_build_id(&id))
 		put_meta_hex(e, "kernel-build-id", &id);
 	buf_release(&id);
@@ -179,9 +185,17 @@ void emit_segment(struct emit *e, uint64_t now)
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }
 
+/* The clock was set, or the machine was suspended: the header's wall clock does not apply to later records. */
+static bool is_clock_off(const struct emit *e, uint64_t now)
+{
+	int64_t off = (int64_t)(host_epoch_ns() - e->epoch);
+
+	return (off > CLOCK_OFF || off < -CLOCK_OFF) && now - e->segment_began >= CLOCK_SEGMENT;
+}
+
 bool emit_segment_due(const struct emit *e, uint64_t now)
 {
-	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
+	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull || is_clock_off(e, now) ||
 	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
 	       (e->runtimes && runtimes_full(e->runtimes)) ||
 	       writer_segment_bytes(e->w) >=

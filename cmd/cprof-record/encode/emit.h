@@ -72,6 +72,7 @@ struct emit {
 	struct probe_labels labels;
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
+	uint64_t epoch;  /* CLOCK_REALTIME less CLOCK_MONOTONIC in the segment's header, ns */
 	uint64_t period; /* nominal period of a tick in this segment */
 	uint64_t samples, segment_samples, processes; /* written; samples: only ticks; processes: images */
 	uint64_t waits; /* stretches of waiting time that were written */
@@ -91,6 +92,7 @@ bool emit_init(struct emit *e); /* false: out of memory */
 void emit_release(struct emit *e);
 /* Begins a segment; the caller has ended the previous one. */
 void emit_segment(struct emit *e, uint64_t now);
+/* By time, by size, or because the wall clock was set. */
 bool emit_segment_due(const struct emit *e, uint64_t now);
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
 /* Returns true if a change that procs has applied maps a file whose build ID is still awaited. */

@@ -303,7 +303,7 @@ static void say_machine(void (*say)(void *arg, const char *key, const char *valu
 	buf_release(&text);
 }
 
-void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono)
+void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t real)
 {
 	struct cpu_list possible = { 0 };
 	struct utsname u;
@@ -322,6 +322,6 @@ void host_facts(void (*say)(void *arg, const char *key, const char *value), void
 		say(arg, "cpus-possible", text);
 	}
 	cpu_list_release(&possible);
-	snprintf(text, sizeof(text), "%" PRIu64, host_epoch_ns() + mono);
+	snprintf(text, sizeof(text), "%" PRIu64, real);
 	say(arg, "start-realtime-ns", text);
 }

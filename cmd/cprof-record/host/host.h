@@ -29,10 +29,10 @@ struct cpu_list {
 
 /*
  * Passes each known fact to say: host, boot-id, machine-id (derived, see machineid.h), kernel-release, arch,
- * cpus-online (as "0-3,8"), cpus-possible (their number) and start-realtime-ns, CLOCK_REALTIME when
- * CLOCK_MONOTONIC was mono. Leaves out facts that it cannot read.
+ * cpus-online (as "0-3,8"), cpus-possible (their number) and start-realtime-ns, which is real. Leaves out facts
+ * that it cannot read.
  */
-void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono);
+void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t real);
 
 /* Adds the CPUs of a list like "0-3,8" to cpus. False: error is a sentence; empty: out of memory. */
 bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error);
