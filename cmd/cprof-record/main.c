@@ -59,7 +59,9 @@ static void catch_signals(struct recorder *r)
 	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
+	sigaddset(&caught, SIGPIPE); /* a message without a reader must not end it; see output.c, end_by_signal */
 	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
+	sigdelset(&caught, SIGPIPE);
 	r->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signals < 0)
 		cli_die(STATUS_SYSTEM, "signalfd: %s", strerror(errno));

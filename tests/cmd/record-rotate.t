@@ -117,6 +117,14 @@ wait $recorder
 for f in "$to"/*; do cprof-dump "$f" | sed -n 's/^meta key="start-monotonic-ns" value="\(.*\)"/\1/p'; done >"$tmp/order"
 is "files of one second are in order by their names" "$(sort -n "$tmp/order" | cmp - "$tmp/order" && ls "$to" | grep -c 'Zn000[0-9]\.cprof$' | awk '{ print ($1 > 0) }')" 1
 
+# Nobody reads the messages any more: the recording is complete all the same.
+rm -rf "$to"; mkdir "$to"
+mkfifo "$tmp/messages"
+: <"$tmp/messages" & # opens it, and leaves
+cprof-record -a --rotate 1h -o "$to" 0.5 2>"$tmp/messages"
+is "messages without a reader do not end the recorder" $? 0
+is "  its last file has its name" "$(ls -A "$to" | grep -c '^[^.].*\.cprof$') $(ls -A "$to" | grep -c part)" "1 0"
+
 # By size, by SIGHUP, and with removal, but only of the recorder's own files.
 rm -rf "$to"; mkdir "$to"
 echo "a letter" >"$to/s.20200101T000000Z"

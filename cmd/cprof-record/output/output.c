@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,6 +162,16 @@ static ssize_t write_to_file(void *arg, const uint8_t *bytes, size_t n, const ch
 	return done;
 }
 
+/* Ends the program as any filter whose reader is gone. The signal is blocked, and pending now. */
+static void end_by_signal(void)
+{
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_UNBLOCK, &pipe, NULL);
+}
+
 static ssize_t write_some(struct output *out, const uint8_t *bytes, size_t n, const char **why)
 {
 	ssize_t done;
@@ -171,6 +182,8 @@ static ssize_t write_some(struct output *out, const uint8_t *bytes, size_t n, co
 		*why = out->waits ? out->asks.wait(out->asks.arg, out->fd, POLLOUT) : NULL;
 		done = *why ? -1 : write(out->fd, bytes, out->waits && n > PIECE ? PIECE : n);
 	} while (done < 0 && !*why && errno == EAGAIN); /* somebody else made it non-blocking */
+	if (done < 0 && !*why && errno == EPIPE)
+		end_by_signal();
 	return done;
 }
 
