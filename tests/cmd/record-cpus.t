@@ -170,6 +170,21 @@ else
 	skip "a CPU that is gone when it is to be sampled" "no library can be preloaded"
 fi
 
+# A known process executes a program on a CPU that has come online and is not attached yet.
+taskset -c "$last" sh -c 'until [ -e "$1" ]; do :; done; exec "$2" brief 60000' - "$tmp/go" "$BUILD/tests/burn" & runs=$!
+start 0 cprof-record -a
+touch "$tmp/go"
+burns() { [ "$(cat /proc/$runs/comm)" = burn ]; }
+await burns
+list "$all"
+mapped() { cprof-dump "$bin" 2>/dev/null | grep -q 'tests/burn"'; }
+await mapped
+end
+kill $runs
+wait $runs 2>/dev/null
+like "a program that was executed before the CPU was attached is known" \
+	"$(cprof-sym "$bin" 2>/dev/null | cprof-fold 2>/dev/null)" '^burn;.*main;brief_work [0-9]+'
+
 # A CPU comes online and cannot be sampled: only two of the three descriptors that it needs are free.
 start 0 cprof-record -a
 free=0 limit=0
