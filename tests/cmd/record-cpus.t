@@ -185,6 +185,25 @@ wait $runs 2>/dev/null
 like "a program that was executed before the CPU was attached is known" \
 	"$(cprof-sym "$bin" 2>/dev/null | cprof-fold 2>/dev/null)" '^burn;.*main;brief_work [0-9]+'
 
+# A process that a target has started runs on a CPU that comes online later.
+for engine in bpf perf; do
+	rm -f "$tmp/go"
+	: >"$tmp/ids"
+	taskset -c 0 sh -c 'until [ -e "$1" ]; do sleep 0.1; done; taskset -c "$2" "$3" threads 1000 >"$4" & wait' - \
+		"$tmp/go" "$last" "$BUILD/tests/burn" "$tmp/ids" & runs=$!
+	start 0 cprof-record --engine $engine -p $runs
+	touch "$tmp/go"
+	burns() { [ -s "$tmp/ids" ]; }
+	await burns
+	list "$all"
+	had=0
+	await some
+	kill "$(cut -d' ' -f1 "$tmp/ids")"
+	end
+	ok "$engine -p: what runs on a CPU that came online later is sampled" some
+	wait $runs 2>/dev/null
+done
+
 # A CPU comes online and cannot be sampled: only two of the three descriptors that it needs are free.
 start 0 cprof-record -a
 free=0 limit=0

@@ -16,6 +16,7 @@
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/rings/sideband.h"
 #include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/walk/state.h"
 
 enum {
@@ -33,6 +34,7 @@ struct perf_engine {
 	size_t n_places, cap_places;
 	int *others;        /* further events that write to these rings */
 	size_t n_others, cap_others;
+	struct idmap processes; /* selected ones, and all that they have started; the values mean nothing */
 	struct idle_ranges idle;
 	struct queue *queue;
 	struct buf record;  /* the current sample in the queue's format */
@@ -75,6 +77,18 @@ static bool open_with_fallbacks(struct perf_engine *p, pid_t pid, unsigned int c
 static struct perf_ring *ring_of(struct perf_engine *p, unsigned int cpu)
 {
 	return cpu < p->n_places && p->places[cpu] ? &p->rings[p->places[cpu] - 1] : NULL;
+}
+
+static void close_ring(struct perf_engine *p, unsigned int cpu)
+{
+	struct perf_ring *r = ring_of(p, cpu);
+
+	if (!r)
+		return;
+	p->places[p->rings[p->n - 1].cpu] = p->places[cpu];
+	p->places[cpu] = 0;
+	perf_ring_close(r);
+	*r = p->rings[--p->n];
 }
 
 static bool reserve_place(struct perf_engine *p, unsigned int cpu)
@@ -145,12 +159,35 @@ static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list 
 	return any;
 }
 
+/* Adds what still exists of the targets on a CPU that came online later. False: errno; nothing is added. */
+static bool add_targets_later(struct perf_engine *p, unsigned int cpu)
+{
+	const struct options *o = p->base.options;
+	const struct cpu_list one = { &cpu, 1, 1 };
+	size_t others = p->n_others;
+	bool good = true;
+	int saved;
+
+	for (size_t i = 0; good && p->processes.n && i <= p->processes.mask; i++)
+		good = !p->processes.values[i] || add_process(p, (pid_t)p->processes.keys[i], &one) || errno == ESRCH;
+	for (size_t i = 0; good && i < o->n_tids; i++)
+		good = add_event(p, o->tids[i], cpu) || errno == ESRCH;
+	if (good)
+		return true;
+	saved = errno;
+	while (p->n_others > others)
+		close(p->others[--p->n_others]);
+	close_ring(p, cpu);
+	errno = saved;
+	return false;
+}
+
 static bool add_targets(struct perf_engine *p, const struct cpu_list *online)
 {
 	const struct options *o = p->base.options;
 
 	for (size_t i = 0; i < o->n_pids; i++) {
-		if (!add_process(p, o->pids[i], online))
+		if (!add_process(p, o->pids[i], online) || !idmap_set(&p->processes, (uint64_t)o->pids[i], 1))
 			return false;
 	}
 	for (size_t i = 0; i < o->n_tids; i++) {
@@ -337,25 +374,23 @@ static bool enable(struct engine *e, struct buf *error)
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	return options_targeted(e->options) || add_event(perf_of(e), -1, cpu);
+	struct perf_engine *p = perf_of(e);
+
+	if (!options_targeted(e->options))
+		return add_event(p, -1, cpu);
+	return ring_of(p, cpu) || add_targets_later(p, cpu);
 }
 
+/* Events of tasks stay: they go on when the CPU is back. */
 static void drop_cpu(struct engine *e, unsigned int cpu)
 {
-	struct perf_engine *p = perf_of(e);
-	struct perf_ring *r = ring_of(p, cpu);
-
-	if (r && !options_targeted(e->options)) {
-		p->places[p->rings[p->n - 1].cpu] = p->places[cpu];
-		p->places[cpu] = 0;
-		perf_ring_close(r);
-		*r = p->rings[--p->n];
-	}
+	if (!options_targeted(e->options))
+		close_ring(perf_of(e), cpu);
 }
 
 static bool has_cpu(struct engine *e, unsigned int cpu)
 {
-	return options_targeted(e->options) || ring_of(perf_of(e), cpu) != NULL;
+	return ring_of(perf_of(e), cpu) != NULL;
 }
 
 static void watch(struct engine *e, int epoll)
@@ -391,17 +426,19 @@ static void read_perf_counts(struct engine *e, unsigned int cpu, struct engine_c
 	c->outcomes[OUTCOME_EXPECTED] = ns / engine_period(e);
 }
 
+/* Children inherit the events. They must be known if another CPU comes online. */
 static void follow(struct engine *e, uint32_t parent, uint32_t child)
 {
-	(void)e; /* children inherit the event */
-	(void)parent;
-	(void)child;
+	struct perf_engine *p = perf_of(e);
+	uint32_t value;
+
+	if (idmap_find(&p->processes, parent, &value))
+		idmap_set(&p->processes, child, 1); /* if out of memory, it is not sampled on such a CPU */
 }
 
 static void forget(struct engine *e, uint32_t pid)
 {
-	(void)e;
-	(void)pid;
+	idmap_remove(&perf_of(e)->processes, pid);
 }
 
 static void stop(struct engine *e)
@@ -428,6 +465,7 @@ static void close_engine(struct engine *e)
 		free(p->shards[i]);
 	free(p->shards);
 	buf_release(&p->record);
+	idmap_release(&p->processes);
 	free(p->others);
 	free(p->places);
 	free(p->rings);
@@ -478,6 +516,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	}
 	p->base = (struct engine){ .ops = &ops, .options = o, .rate = { o->hertz, o->most } };
 	p->idle = *idle;
+	idmap_init(&p->processes);
 	engine_attr(&p->attr, &p->base);
 	sideband_attr(&p->attr);
 	p->attr.disabled = 0;
