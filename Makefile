@@ -249,7 +249,11 @@ SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*
 
 $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(MORE) $(LIB) $(BPF_LIBS) $(LIBS)
+
+# These replace what their module asks others.
+$(BUILD)/tests/record-silence: private MORE = $(call obj,cmd/cprof-record/unwind/table_cache.c)
+$(BUILD)/tests/record-silence: $(call obj,cmd/cprof-record/unwind/table_cache.c)
 
 # This one names kernel functions itself.
 $(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/wakers.c)

@@ -20,8 +20,7 @@ enum {
 	LOCAL, REMOTE, CHANNELS,
 	ON_THEIR_WAY = 16, /* questions in a socket, at most */
 	TRIES = 2,         /* a question whose process died this often is given up */
-	DEVICES_MOST = 64, /* silent devices; with more, no remote file is opened any more */
-	BLIND_MOST = 16,   /* questions without an answer from an unknown device; with more, the same */
+	BLIND_MOST = 16,   /* questions without an answer from an unknown device; with more, remote files rest */
 	KILLED_MOST = 64,
 	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
 	BUSY_TIMES = 5,    /* factor on the time limit for a process that runs or waits for a CPU */
@@ -55,7 +54,7 @@ struct opener {
 	uint64_t blind, left_out, silent;
 	uint64_t cpu_ns;
 	uint64_t copies; /* bytes in use */
-	bool shut; /* no remote file is opened any more */
+	uint64_t shut; /* no remote file is opened until then; 0: never yet */
 	struct buf complaint;
 	bool lent;
 	struct opener_process_report report;
@@ -157,11 +156,11 @@ static void drop_first(struct channel *c, bool all)
 }
 
 /* Returns true for a file whose answer is known: OPENER_SILENT. */
-static bool is_hopeless(const struct opener *o, int which, const struct asked *a)
+static bool is_hopeless(const struct opener *o, int which, const struct asked *a, uint64_t now)
 {
-	if (a->hopeless || (which == REMOTE && o->shut))
+	if (a->hopeless || (which == REMOTE && now < o->shut))
 		return true;
-	return which == REMOTE && opener_process_is_silent(&o->own, a->ask->major, a->ask->minor);
+	return which == REMOTE && silent_devices_has(&o->own.silent, a->ask->major, a->ask->minor, now);
 }
 
 /* Limits the memory in copies: no further one is made while too many bytes are in use. */
@@ -180,7 +179,7 @@ static void send_waiting(struct opener *o, int which, uint64_t now)
 	if (c->h.sock < 0 && c->n && helper_may_begin(&c->h))
 		begin_process(o, which);
 	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY && has_room(o, which) &&
-	       !is_hopeless(o, which, &c->asked[c->sent]) &&
+	       !is_hopeless(o, which, &c->asked[c->sent], now) &&
 	       helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT)) {
 		if (c->sent++ == 0)
 			c->since = now;
@@ -249,32 +248,49 @@ static void blame_user(struct opener *o, struct channel *c, uint32_t pid)
 		c->asked[i].hopeless |= silent_users_has(&o->users, (pid_t)c->asked[i].ask->pid, now);
 }
 
+/* Too many file systems do not answer to find out which ones do. */
+static void shut_remote(struct opener *o, uint64_t now)
+{
+	if (!o->shut)
+		set_complaint(o, "too many file systems did not answer: for ten minutes only files of local ones are read");
+	o->shut = now + SILENT_DEVICES_LAST;
+	o->blind = 0;
+}
+
+/* Each device is reported once. */
+static void report_silence(struct opener *o, const struct opener_process_ask *q)
+{
+	struct buf text = { 0 };
+
+	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read for a while",
+		   q->pid, q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp",
+		   OPENER_PATIENCE / 1e9);
+	set_complaint(o, buf_cstr(&text));
+	buf_release(&text);
+}
+
 /*
- * The process did not answer in time: replaces it and marks the device as silent. A local device is not
- * blamed, because a lookup on the way there may have caused the delay.
+ * The process did not answer in time: replaces it and lets the device rest. A local device is not blamed,
+ * because a lookup on the way there may have caused the delay.
  */
-static bool give_up(struct opener *o, int which, struct opener_answer *a)
+static bool give_up(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
 	struct channel *c = &o->channels[which];
 	const struct opener_process_ask *q = c->asked[0].ask;
 	uint64_t major = c->touches ? c->major : q->major, minor = c->touches ? c->minor : q->minor;
-	struct buf text = { 0 };
+	bool room = true, first = true;
 
 	o->silent++;
-	if ((major || minor) && (c->touches || which == REMOTE)) {
-		if (o->own.n_silent < DEVICES_MOST)
-			opener_process_set_silent(&o->own, major, minor);
-		else
-			o->shut = true;
-	} else if (which == LOCAL) {
+	if ((major || minor) && (c->touches || which == REMOTE))
+		room = silent_devices_note(&o->own.silent, major, minor, now, &first);
+	else if (which == LOCAL)
 		blame_user(o, c, q->pid);
-	} else if (++o->blind > BLIND_MOST) {
-		o->shut = true;
-	}
-	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read", q->pid,
-		   q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp", OPENER_PATIENCE / 1e9);
-	set_complaint(o, o->shut ? "too many file systems did not answer: only files of local ones are read" : buf_cstr(&text));
-	buf_release(&text);
+	else
+		room = ++o->blind <= BLIND_MOST;
+	if (!room)
+		shut_remote(o, now);
+	else if (first)
+		report_silence(o, q);
 	answer_first(o, c, OPENER_SILENT, a);
 	replace_process(o, which);
 	return true;
@@ -302,6 +318,8 @@ static bool take_report(struct opener *o, struct channel *c, int fd, struct open
 		.written = r->written, .build_id = { r->build_id, r->id_n <= ELF_ID_MAX ? r->id_n : 0 },
 	};
 	o->left_out += r->said == OPENER_SILENT;
+	if (c->touches)
+		silent_devices_forget(&o->own.silent, c->major, c->minor);
 	drop_first(c, true);
 	return true;
 }
@@ -360,9 +378,9 @@ static bool take_answer(struct opener *o, int which, uint64_t now, struct opener
 	if (take_message(o, which, now, a))
 		return true;
 	if (is_too_late(c, now))
-		return give_up(o, which, a);
+		return give_up(o, which, now, a);
 	if (c->n > 0 && c->sent == 0 &&
-	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, &c->asked[0])))
+	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, &c->asked[0], now)))
 		return answer_first(o, c, c->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
 	send_waiting(o, which, now);
 	return false;

@@ -15,8 +15,8 @@
  * server may be any user's process. So the recorder itself never looks up, stats, opens, reads or closes such
  * a file; two forked processes do. They check a file before they open it: it must be regular, and have the
  * mapped device and inode, or the build ID. Symbolic links in another root directory stay below that root. A
- * process that does not answer within OPENER_PATIENCE is killed and replaced, and its device is never
- * accessed again.
+ * process that does not answer within OPENER_PATIENCE is killed and replaced, and its device is left alone for
+ * a while (silent_devices.h).
  *
  * The first process opens files on local file systems (mounts.h) and passes their descriptors. The second one
  * opens all other files and passes copies in memory. So a server that does not answer delays only files on
@@ -56,7 +56,7 @@ struct opener_question {
 enum opener_said {
 	OPENER_OPENED,
 	OPENER_NONE,   /* no such file, or another or not a regular one; error may hold the errno */
-	OPENER_SILENT, /* its file system does not answer, now or earlier */
+	OPENER_SILENT, /* its file system does not answer, now or a while ago: ask again later */
 	OPENER_LARGE,  /* larger than a copy may be */
 };
 

@@ -17,7 +17,6 @@
 #include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/host/host.h"
-#include "common/base/array.h"
 #include "common/elf/elffile.h"
 #include "common/foreign/foreign.h"
 
@@ -39,24 +38,9 @@ struct opening {
 	bool elsewhere;
 };
 
-bool opener_process_is_silent(const struct opener_process *o, uint64_t major, uint64_t minor)
-{
-	for (size_t i = 0; i < o->n_silent; i++)
-		if (o->silent[i].major == major && o->silent[i].minor == minor)
-			return true;
-	return false;
-}
-
-void opener_process_set_silent(struct opener_process *o, uint64_t major, uint64_t minor)
-{
-	if (!opener_process_is_silent(o, major, minor) && grow_array(&o->silent, &o->cap, o->n_silent, sizeof(*o->silent)))
-		o->silent[o->n_silent++] = (struct mount_device){ .major = major, .minor = minor };
-}
-
 void opener_process_release(struct opener_process *o)
 {
 	mounts_release(&o->mounts);
-	free(o->silent);
 	*o = (struct opener_process){ 0 };
 }
 
@@ -101,7 +85,7 @@ static bool may_touch(struct opening *o, const struct statx *st)
 		o->elsewhere = true;
 		return false;
 	}
-	if (opener_process_is_silent(o->own, r.major, r.minor)) {
+	if (silent_devices_has(&o->own->silent, r.major, r.minor, host_mono_ns())) {
 		o->report.said = OPENER_SILENT;
 		return false;
 	}

@@ -11,6 +11,7 @@
 
 #include "cmd/cprof-record/host/build_id.h"
 #include "cmd/cprof-record/helper/opener.h"
+#include "cmd/cprof-record/helper/silent_devices.h"
 
 enum { OPENER_PROCESS_PATH = 4095 };
 
@@ -49,12 +50,9 @@ struct opener_process_report {
 /* Knowledge about file systems, which the recorder and its processes have. */
 struct opener_process {
 	struct mounts mounts;
-	struct mount_device *silent; /* devices that are never accessed again */
-	size_t n_silent, cap;
+	struct silent_devices silent;
 };
 
-bool opener_process_is_silent(const struct opener_process *o, uint64_t major, uint64_t minor);
-void opener_process_set_silent(struct opener_process *o, uint64_t major, uint64_t minor);
 void opener_process_release(struct opener_process *o);
 void opener_process_run(struct opener_process *o, int sock, pid_t parent, bool again, bool remote);
 

@@ -12,8 +12,8 @@
 
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */
-#define SLOW (10000 * MILLISECOND)
-#define SLOW_MOST (600000 * MILLISECOND)
+#define FIRST_REST (10000 * MILLISECOND) /* that of a device is no longer (silent_devices.h) */
+#define LAST_REST (600000 * MILLISECOND)
 #define UNUSED (5000 * MILLISECOND) /* a table without stacks for this long may be evicted for others */
 
 bool table_cache_init(struct table_cache *t, struct procs *procs)
@@ -287,6 +287,7 @@ static bool ask_worker(struct table_cache *t, uint32_t number, int fd, uint64_t 
 	struct table *f = &t->items[number];
 
 	f->owner = owner;
+	f->rest = 0;
 	if (fd >= 0 && table_queue_add(&t->waiting, &(struct table_queue_file){ f->question, fd, f->preferred ? 0 : size, owner }))
 		return true;
 	give_up(t, number, now);
@@ -312,13 +313,29 @@ static void ask_table(struct table_cache *t, uint32_t number, const struct proc 
 	give_work(t, now);
 }
 
+static uint64_t longer_rest(uint64_t rest)
+{
+	if (rest == 0)
+		return FIRST_REST;
+	return rest < LAST_REST / 2 ? 2 * rest : LAST_REST;
+}
+
+/* The file's system may answer later: the file is asked for again, less and less often. */
+static void rest_file(struct table_cache *t, uint32_t number, uint64_t now)
+{
+	struct table *f = &t->items[number];
+
+	f->rest = longer_rest(f->rest);
+	retry_later(t, number, now + f->rest);
+	store_mark(t->store, number, UNWIND_FILE_NONE);
+}
+
 void table_cache_opened(struct table_cache *t, const struct opener_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 
 	if (number && a->said == OPENER_SILENT) {
-		t->items[number].asked = 0;
-		store_mark(t->store, number, UNWIND_FILE_NONE); /* for good: it is not asked again */
+		rest_file(t, number, now);
 	} else if (number && ask_worker(t, number, a->fd, a->size, a->uid, now)) {
 		if (a->copied)
 			hold_copy(t, a->id, a->size);
@@ -361,7 +378,7 @@ static void note_slow(struct table_cache *t, uid_t owner, uint64_t now)
 		if (t->slow[i].uid == owner || t->slow[i].until < s->until)
 			s = &t->slow[i];
 	last = s->uid == owner ? s->lasts : 0;
-	last = last == 0 ? SLOW : last < SLOW_MOST ? 2 * last : last;
+	last = longer_rest(last);
 	*s = (struct slow_user){ owner, now + last, last };
 }
 
@@ -373,7 +390,9 @@ bool table_cache_want(struct table_cache *t, const struct proc *p, const struct 
 		return false;
 	if (!t->items[number].asked)
 		ask_table(t, number, p, m, now);
-	if (store_state(t->store, number) != UNWIND_FILE_ASK || is_slow(t, t->items[number].owner, now))
+	/* No stack waits for a file again whose system did not answer. */
+	if (store_state(t->store, number) != UNWIND_FILE_ASK || t->items[number].rest ||
+	    is_slow(t, t->items[number].owner, now))
 		return false;
 	if (now - t->items[number].asked < TABLE_CACHE_PATIENCE)
 		return true;

@@ -23,6 +23,7 @@ struct table {
 	uint32_t question; /* unique number of that question: file numbers are used again */
 	uint64_t touched; /* when a stack last went through it */
 	uint64_t retry;   /* refused until then */
+	uint64_t rest;    /* its file system did not answer: how long the file rests; 0: it did */
 	uid_t owner;      /* owner of the file, once it was opened */
 };
 
