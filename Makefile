@@ -273,6 +273,9 @@ ROTATE = $(patsubst %,cmd/cprof-record/output/%.c,rotate file_name)
 $(BUILD)/tests/record-fileage: private SIDE += $(call obj,$(ROTATE))
 $(BUILD)/tests/record-fileage: $(call obj,$(ROTATE))
 
+$(BUILD)/tests/record-images: private SIDE = $(call obj,cmd/cprof-record/lang/runtimes_images.c)
+$(BUILD)/tests/record-images: $(call obj,cmd/cprof-record/lang/runtimes_images.c)
+
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 

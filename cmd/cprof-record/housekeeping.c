@@ -169,6 +169,8 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 
 	r->overdue = !drain_until(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, write_gone, &r->emit);
+	if (r->emit.runtimes)
+		runtimes_sweep(r->emit.runtimes, now);
 	housekeeping_ledger(r, now, false);
 	look_when(r, now);
 	state = output_flush(&r->output, now);

@@ -34,20 +34,6 @@ void runtimes_release(struct runtimes *r)
 	buf_release(&r->complaint);
 }
 
-/* Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many. */
-static uint32_t add_image(struct runtimes *r, const struct lang_image *image)
-{
-	uint32_t i = 0;
-
-	while (i < r->n && memcmp(&r->images[i], image, sizeof(*image)) != 0)
-		i++;
-	if (i == LANG_IMAGES)
-		return i;
-	if (i == r->n)
-		r->images[r->n++] = *image;
-	return i;
-}
-
 static void publish_image(struct runtimes *r, uint32_t i)
 {
 	if (!r->published[i] && r->images[i].usable && r->options->languages >> r->images[i].language & 1)
@@ -160,10 +146,15 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 {
 	struct runtimes *r = runtimes;
 	struct exe *x = &r->procs->exes[exe];
-	uint32_t i = add_image(r, image);
+	uint32_t i = runtimes_add_image(r, image);
 
-	if (i == LANG_IMAGES)
+	if (i == LANG_IMAGES) {
+		if (r->refused++ == 0)
+			buf_printf(&r->complaint, "%.*s: more than %d interpreters run: functions of further ones are missing",
+				   (int)x->path.n, (const char *)x->path.p, LANG_IMAGES);
+		x->late = true;
 		return;
+	}
 	x->image = i + 1;
 	publish_image(r, i);
 	for (size_t k = 0; k < r->procs->n; k++)
@@ -234,13 +225,14 @@ static void take_code(void *runtimes, const struct lang_code *code)
 
 bool runtimes_full(const struct runtimes *r)
 {
-	return script_functions_full(&r->functions) || lang_codes_full(&r->codes);
+	return r->crowded || script_functions_full(&r->functions) || lang_codes_full(&r->codes);
 }
 
 void runtimes_restart(struct runtimes *r)
 {
 	script_functions_clear(&r->functions);
 	lang_codes_clear(&r->codes);
+	runtimes_free_images(r, host_mono_ns());
 	bpf_lang_restart(r->bpf);
 	if (r->java)
 		java_procs_restart(r->java);

@@ -28,7 +28,9 @@ struct runtimes {
 	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
 	bool published[LANG_IMAGES]; /* the BPF programs have the image */
-	uint32_t n;
+	bool crowded;    /* many images are of no process any more: they go at the next segment */
+	uint64_t looked; /* when files without processes were last searched for */
+	uint64_t refused; /* files whose image found no index */
 	int epoll; /* lent: wakes the recorder when many functions are pending */
 	bool watched;
 	uint32_t expected; /* bits by enum lang_kind: a file with such a name was mapped, and is being read */
@@ -43,12 +45,17 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m);
 void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc *child);
 void runtimes_gone(struct runtimes *r, const struct proc *p);
+/* Looks for images of no process, once a second, after procs_sweep: if many are, runtimes_full returns true. */
+void runtimes_sweep(struct runtimes *r, uint64_t now);
 /* Takes the functions that the programs have sent. Call it after the samples are drained. */
 void runtimes_drain(struct runtimes *r);
 /* Returns true if there are so many functions that they should be forgotten at the next segment. */
 bool runtimes_full(const struct runtimes *r);
-/* Forgets all functions; those that still run are sent again. */
+/* Forgets all functions; those that still run are sent again. Frees the images of no process if they are many. */
 void runtimes_restart(struct runtimes *r);
+/* Parts of it. Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many. */
+uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image);
+void runtimes_free_images(struct runtimes *r, uint64_t now);
 
 /*
  * This bit marks an entry of a user stack that is a language frame instead of an address. The other bits are

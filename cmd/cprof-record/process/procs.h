@@ -30,6 +30,7 @@ struct exe {
 	uint32_t question; /* number of the pending question to the opener for its build ID; 0: none */
 	uint64_t asked;    /* when */
 	uint32_t image;    /* index + 1 among the interpreters (lang/runtimes.h); 0: none is known */
+	bool late;         /* it is one of them, and there was no index */
 };
 
 /*
@@ -156,6 +157,7 @@ struct procs {
 	uint32_t *free_exes;    /* free indices in exes */
 	size_t n_free, cap_free;
 	size_t clear_at;        /* number of exes from which on unused ones are searched for */
+	bool clear_images;      /* search at the next sweep, and remove unused ones with an image */
 	void (*exe_gone)(void *arg, struct exe *x); /* called when an executable is removed */
 	void *exe_gone_arg;
 	uint64_t serials;

@@ -151,8 +151,11 @@ static void free_exe(struct procs *ps, uint32_t at)
 
 void procs_clear_exes(struct procs *ps)
 {
-	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
+	bool all = ps->n_exes - ps->n_free >= (ps->clear_at ? ps->clear_at : EXES_LEAST);
+
+	if (!all && !ps->clear_images)
 		return;
+	ps->clear_images = false;
 	for (size_t i = 0; i < ps->n; i++) {
 		mark_exes(ps, &ps->items[i]->maps);
 		mark_exes(ps, &ps->items[i]->since);
@@ -161,10 +164,12 @@ void procs_clear_exes(struct procs *ps)
 	for (size_t i = 0; i < ps->n_rereads; i++)
 		mark_exes(ps, &ps->rereads[i].maps);
 	for (uint32_t i = 0; i < ps->n_exes; i++) {
-		if (ps->exes[i].key && !ps->exes[i].used)
+		if (ps->exes[i].key && !ps->exes[i].used && (all || ps->exes[i].image))
 			free_exe(ps, i);
 		ps->exes[i].used = false;
 	}
+	if (!all)
+		return;
 	ps->clear_at = 2 * (ps->n_exes - ps->n_free);
 	if (ps->clear_at < EXES_LEAST)
 		ps->clear_at = EXES_LEAST;

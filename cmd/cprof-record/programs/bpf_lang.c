@@ -23,6 +23,8 @@
 #include "cmd/cprof-record/programs/bpf_beside.h"
 #include "common/stream/record.h"
 
+enum { STEPS_MOST = 1 << 16 /* in a map that changes meanwhile: four times the entries of the largest */ };
+
 /* An object that is loaded for one of its programs. */
 struct loaded {
 	struct bpf_object *object;
@@ -495,6 +497,36 @@ void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *pro
 	    (known.searches || known.bias == own.bias))
 		own.generation = known.generation;
 	bpf_map_update_elem(fd, &pid, &own, BPF_ANY);
+}
+
+/*
+ * Removes the entries of all images but these. Values begin with the index of an image: struct lang_proc, and
+ * lang_exe of bpf/lang/exe.bpf.h. The programs change the map meanwhile, so the number of steps is limited.
+ */
+static void keep_entries(const struct bpf_map *map, const bool *images)
+{
+	uint32_t key[4], next[4], value[16]; /* at least as large as those of the maps */
+	int fd = bpf_map__fd(map);
+	void *from = NULL;
+
+	_Static_assert(offsetof(struct lang_proc, image) == 0 && sizeof(struct lang_proc) <= sizeof(value), "");
+	for (unsigned int n = 0; n < STEPS_MOST && bpf_map_get_next_key(fd, from, next) == 0; n++) {
+		if (bpf_map_lookup_elem(fd, next, value) == 0 && value[0] < LANG_IMAGES && !images[value[0]]) {
+			bpf_map_delete_elem(fd, next);
+			continue;
+		}
+		memcpy(key, next, sizeof(key));
+		from = key;
+	}
+}
+
+/* First the files: the programs at exec must not find the others any more. */
+void bpf_lang_keep(struct bpf_lang *l, const bool *images)
+{
+	if (!l->ring)
+		return;
+	keep_entries(map_named(&l->hooks[0].find, "lang_files"), images);
+	keep_entries(map_named(&l->hooks[0].find, "lang_procs"), images);
 }
 
 static void clear_map(int fd)

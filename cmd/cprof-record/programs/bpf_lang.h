@@ -57,6 +57,8 @@ bool bpf_lang_finish(struct bpf_map *calls, uint32_t event, const struct bpf_pro
 bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error);
 /* Publishes a process; proc NULL: it is gone, or runs no interpreter. */
 void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc);
+/* Forgets the executables and processes of all images but these, by index, so that an index may be reused. */
+void bpf_lang_keep(struct bpf_lang *l, const bool *images);
 /* Forgets all functions: each is sent again with its next sample. */
 void bpf_lang_restart(struct bpf_lang *l);
 

@@ -94,6 +94,14 @@ void table_cache_forget(struct table_cache *t, uint32_t number, uint64_t now)
 	store_forget(t->store, number, now);
 }
 
+void table_cache_again(struct table_cache *t, uint32_t number, uint64_t now)
+{
+	if (number == 0 || number >= t->n || store_state(t->store, number) == UNWIND_FILE_REFUSED)
+		return;
+	t->items[number].asked = 0;
+	store_unload(t->store, number, UNWIND_FILE_ASK, now);
+}
+
 /* Evicts the table that has not been needed for the longest time; false: all are in use. */
 static bool evict_table(struct table_cache *t, uint64_t now)
 {
@@ -108,8 +116,7 @@ static bool evict_table(struct table_cache *t, uint64_t now)
 	}
 	if (best == 0)
 		return false;
-	t->items[best].asked = 0;
-	store_unload(t->store, best, UNWIND_FILE_ASK, now);
+	table_cache_again(t, best, now);
 	t->evicted++;
 	return true;
 }
