@@ -279,6 +279,9 @@ $(BUILD)/tests/record-images: $(call obj,cmd/cprof-record/lang/runtimes_images.c
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 
+# The test chooses the users of processes.
+$(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
+
 # The test counts how often a unit is read.
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 

@@ -167,11 +167,15 @@ static void print_stacks(const struct recorder *r)
 static void print_left_out(const struct recorder *r)
 {
 	uint64_t n = opener_left_out(r->opener), unread = r->procs.scan.maps.left_out;
+	uint64_t late = opener_dropped(r->opener);
 	uint64_t refused = r->procs.readings.refused, cut = r->procs.scan.maps.cut,
 		 dropped = r->procs.maps_dropped;
 
 	if (n)
 		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
+	if (late)
+		fprintf(stderr, "; %" PRIu64 " file%s not opened in time, because their users have too many", late,
+			late == 1 ? "" : "s");
 	if (unread)
 		fprintf(stderr, "; %" PRIu64 " time%s the mappings of a process not read, because its memory "
 				"was locked", unread, unread == 1 ? "" : "s");

@@ -14,11 +14,15 @@
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/helper/opener_process.h"
 #include "cmd/cprof-record/helper/silent_users.h"
+#include "cmd/cprof-record/helper/user_turns.h"
 #include "common/base/array.h"
 
 enum {
 	LOCAL, REMOTE, CHANNELS,
 	ON_THEIR_WAY = 16, /* questions in a socket, at most */
+	ASKED_MOST = 2048, /* questions of all users for a process */
+	ASKED_OF_ONE = 256, /* of one user who is not root */
+	NOTED = 1000000, /* ns: an answer that took less is charged only if other questions wait */
 	TRIES = 2,         /* a question whose process died this often is given up */
 	BLIND_MOST = 16,   /* questions without an answer from an unknown device; with more, remote files rest */
 	KILLED_MOST = 64,
@@ -30,14 +34,17 @@ struct asked {
 	struct opener_process_ask *ask;
 	size_t n; /* bytes */
 	unsigned int tries;
+	bool knows_uid; /* uid is found when turns depend on it */
+	uid_t uid;
 	bool hopeless; /* the answer is known: OPENER_SILENT */
 };
 
 /* A helper process and the questions for it. */
 struct channel {
 	struct helper h;
-	struct asked *asked; /* questions in order; the process has the first `sent` */
+	struct asked *asked; /* questions; the process has the first `sent`, and users take turns with the others */
 	size_t n, cap, sent;
+	struct user_turns turns; /* by the time until the answers */
 	uint64_t cpu_ns;    /* CPU time of the process by its last report */
 	uint64_t since;     /* when the process got the first question */
 	bool touches;       /* the process accesses this device, for the first question */
@@ -51,7 +58,7 @@ struct opener {
 	struct silent_users users;
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
-	uint64_t blind, left_out, silent;
+	uint64_t blind, left_out, silent, dropped;
 	uint64_t cpu_ns;
 	uint64_t copies; /* bytes in use */
 	uint64_t shut; /* no remote file is opened until then; 0: never yet */
@@ -145,6 +152,55 @@ static bool add_question(struct channel *c, struct asked a)
 	return true;
 }
 
+/* All users whose processes are gone count as one. */
+static uid_t uid_of(struct asked *a)
+{
+	pid_t nspid;
+
+	if (!a->knows_uid && !nsfile_status((pid_t)a->ask->pid, &a->uid, &nspid))
+		a->uid = (uid_t)-1;
+	a->knows_uid = true;
+	return a->uid;
+}
+
+/* Is there room for one more question of this user? */
+static bool may_ask(struct channel *c, struct asked *a)
+{
+	size_t same = 0;
+
+	if (c->n < ASKED_OF_ONE)
+		return true;
+	for (size_t i = 0; i < c->n; i++)
+		same += uid_of(&c->asked[i]) == uid_of(a);
+	return c->n < ASKED_MOST && (uid_of(a) == 0 || same < ASKED_OF_ONE);
+}
+
+/* Moves the question whose turn it is to the front of those that wait. One that was lost goes first. */
+static void choose_next(struct channel *c)
+{
+	struct asked *first = c->asked + c->sent, next;
+	size_t n = c->n - c->sent, best = 0;
+
+	if (n < 2 || first->tries)
+		return;
+	for (size_t i = 1; i < n; i++)
+		if (user_turns_compare(&c->turns, uid_of(&first[i]), uid_of(&first[best])) < 0)
+			best = i;
+	next = first[best];
+	memmove(first + 1, first, best * sizeof(*first));
+	*first = next;
+	user_turns_begin(&c->turns, next.uid);
+}
+
+/* Charges the time that the first question took to its user. */
+static void charge_first(struct channel *c, uint64_t now)
+{
+	uint64_t took = now > c->since ? now - c->since : 0;
+
+	if (took >= NOTED || c->n > 1)
+		user_turns_charge(&c->turns, uid_of(&c->asked[0]), took);
+}
+
 static void drop_first(struct channel *c, bool all)
 {
 	if (all)
@@ -178,9 +234,11 @@ static void send_waiting(struct opener *o, int which, uint64_t now)
 
 	if (c->h.sock < 0 && c->n && helper_may_begin(&c->h))
 		begin_process(o, which);
-	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY && has_room(o, which) &&
-	       !is_hopeless(o, which, &c->asked[c->sent], now) &&
-	       helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT)) {
+	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY) {
+		choose_next(c);
+		if (!has_room(o, which) || is_hopeless(o, which, &c->asked[c->sent], now) ||
+		    !helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT))
+			return;
 		if (c->sent++ == 0)
 			c->since = now;
 	}
@@ -192,6 +250,7 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 			   .hopeless = silent_users_has(&o->users, (pid_t)q->pid, host_mono_ns()) };
 	bool remote = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor);
 	int which = remote ? REMOTE : LOCAL;
+	bool may;
 
 	if (q->path.n > OPENER_PROCESS_PATH || q->build_id.n > ELF_ID_MAX)
 		return false;
@@ -205,7 +264,9 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 		memcpy(a.ask->bytes, q->path.p, q->path.n);
 	if (q->build_id.n)
 		memcpy(a.ask->bytes + q->path.n, q->build_id.p, q->build_id.n);
-	if (!add_question(&o->channels[which], a)) {
+	may = may_ask(&o->channels[which], &a);
+	o->dropped += !may;
+	if (!may || !add_question(&o->channels[which], a)) {
 		free(a.ask);
 		return false;
 	}
@@ -281,6 +342,7 @@ static bool give_up(struct opener *o, int which, uint64_t now, struct opener_ans
 	bool room = true, first = true;
 
 	o->silent++;
+	charge_first(c, now);
 	if ((major || minor) && (c->touches || which == REMOTE))
 		room = silent_devices_note(&o->own.silent, major, minor, now, &first);
 	else if (which == LOCAL)
@@ -324,6 +386,15 @@ static bool take_report(struct opener *o, struct channel *c, int fd, struct open
 	return true;
 }
 
+static bool pass_on(struct opener *o, struct asked *a)
+{
+	struct channel *c = &o->channels[REMOTE];
+	bool may = may_ask(c, a);
+
+	o->dropped += !may;
+	return may && add_question(c, *a);
+}
+
 /* Takes messages of a process up to the next answer. Returns false if there is none now. */
 static bool take_message(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
@@ -351,13 +422,14 @@ static bool take_message(struct opener *o, int which, uint64_t now, struct opene
 			c->minor = r->minor;
 			continue;
 		}
+		charge_first(c, now);
 		c->since = now;
 		o->cpu_ns += r->cpu_ns - c->cpu_ns;
 		c->cpu_ns = r->cpu_ns;
 		if (r->kind == OPENER_PROCESS_ANSWER)
 			return take_report(o, c, fd, a);
-		/* For the remote process. Without memory to pass the question on, it ends here. */
-		if (which == REMOTE || !add_question(&o->channels[REMOTE], c->asked[0]))
+		/* For the remote process. Without memory or room to pass the question on, it ends here. */
+		if (which == REMOTE || !pass_on(o, &c->asked[0]))
 			return answer_first(o, c, OPENER_NONE, a);
 		drop_first(c, false);
 		send_waiting(o, REMOTE, now);
@@ -432,6 +504,11 @@ uint64_t opener_left_out(const struct opener *o)
 	return o->left_out;
 }
 
+uint64_t opener_dropped(const struct opener *o)
+{
+	return o->dropped;
+}
+
 uint64_t opener_silent(const struct opener *o)
 {
 	return o->silent;
@@ -454,6 +531,7 @@ void opener_free(struct opener *o)
 		while (o->channels[i].n > 0)
 			drop_first(&o->channels[i], true);
 		free(o->channels[i].asked);
+		user_turns_release(&o->channels[i].turns);
 	}
 	reap_killed(o);
 	if (o->poll >= 0)

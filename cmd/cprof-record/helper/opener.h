@@ -20,7 +20,8 @@
  *
  * The first process opens files on local file systems (mounts.h) and passes their descriptors. The second one
  * opens all other files and passes copies in memory. So a server that does not answer delays only files on
- * servers.
+ * servers. Each process has one turn after the other by user (user_turns.h), so that one user's many files do
+ * not delay those of others.
  */
 #ifndef CPROF_RECORD_HELPER_OPENER_H
 #define CPROF_RECORD_HELPER_OPENER_H
@@ -79,7 +80,10 @@ struct opener_answer {
 struct opener *opener_new(void);
 /* Returns a descriptor that is readable when opener_take may have an answer. It never changes. */
 int opener_fd(const struct opener *o);
-/* Returns false if out of memory. */
+/*
+ * Returns false if out of memory, or if the process's user, or all users together, have too many questions:
+ * ask again later.
+ */
 bool opener_ask(struct opener *o, const struct opener_question *q);
 /* Takes an answer, without waiting; false: there is none now. Each question gets one, in any order. */
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a);
@@ -97,6 +101,8 @@ void opener_let_go(struct opener *o, uint64_t bytes);
 
 /* Number of files that were not opened because their file system did not answer. */
 uint64_t opener_left_out(const struct opener *o);
+/* Number of questions that were not asked because there were too many. */
+uint64_t opener_dropped(const struct opener *o);
 /* Number of times that a file system did not answer in time. */
 uint64_t opener_silent(const struct opener *o);
 /* CPU time of the opener's processes, in ns. */

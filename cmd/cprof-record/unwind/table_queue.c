@@ -6,27 +6,6 @@
 #include "common/base/array.h"
 #include "common/base/buf.h"
 
-enum {
-	USERS_MOST = 1024, /* with more, all begin again */
-	CLAIM = 1000000000, /* ns: arrears of a side that it may make up before the other's turn */
-};
-
-static struct table_queue_user *find_user(struct table_queue *w, uid_t uid)
-{
-	for (size_t i = 0; i < w->n_users; i++)
-		if (w->users[i].uid == uid)
-			return &w->users[i];
-	return NULL;
-}
-
-/* A user who has had no time for long does not get all of it now. */
-static uint64_t used_by(struct table_queue *w, uid_t uid)
-{
-	const struct table_queue_user *u = find_user(w, uid);
-
-	return u && u->used > w->least ? u->used : w->least;
-}
-
 bool table_queue_add(struct table_queue *w, const struct table_queue_file *f)
 {
 	size_t same = 0;
@@ -48,15 +27,11 @@ static bool is_busy(uid_t owner, const int64_t *busy, size_t n)
 }
 
 /* Is a's turn before b's? */
-static bool is_before(struct table_queue *w, const struct table_queue_file *a, const struct table_queue_file *b)
+static bool is_before(const struct table_queue *w, const struct table_queue_file *a, const struct table_queue_file *b)
 {
-	uint64_t used_a = used_by(w, a->owner), used_b = used_by(w, b->owner);
+	int turn = user_turns_compare(&w->turns, a->owner, b->owner);
 
-	if (!a->owner != !b->owner)
-		return !a->owner == (w->used_by_root <= w->used_by_others);
-	if (a->owner != b->owner && used_a != used_b)
-		return used_a < used_b;
-	return a->size < b->size;
+	return turn ? turn < 0 : a->size < b->size;
 }
 
 static void remove_file(struct table_queue *w, size_t at)
@@ -75,30 +50,13 @@ bool table_queue_next(struct table_queue *w, const int64_t *busy, size_t n_busy,
 		return false;
 	*f = w->files[best];
 	remove_file(w, best);
-	if (f->owner)
-		w->least = used_by(w, f->owner);
+	user_turns_begin(&w->turns, f->owner);
 	return true;
 }
 
 void table_queue_charge(struct table_queue *w, uid_t owner, uint64_t ns)
 {
-	uint64_t *mine = owner ? &w->used_by_others : &w->used_by_root, *theirs = owner ? &w->used_by_root : &w->used_by_others;
-	struct table_queue_user *u = find_user(w, owner);
-	uint64_t used = used_by(w, owner) + ns;
-
-	*mine += ns;
-	/* A side that wanted nothing has no claim on all time to come. */
-	if (*mine > CLAIM && *theirs < *mine - CLAIM)
-		*theirs = *mine - CLAIM;
-	if (owner == 0)
-		return;
-	if (!u && w->n_users >= USERS_MOST)
-		w->n_users = 0;
-	if (!u && !grow_array(&w->users, &w->cap_users, w->n_users, sizeof(*w->users)))
-		return;
-	if (!u)
-		u = &w->users[w->n_users++];
-	*u = (struct table_queue_user){ owner, used };
+	user_turns_charge(&w->turns, owner, ns);
 }
 
 void table_queue_release(struct table_queue *w)
@@ -106,6 +64,6 @@ void table_queue_release(struct table_queue *w)
 	for (size_t i = 0; i < w->n; i++)
 		close(w->files[i].fd);
 	free(w->files);
-	free(w->users);
+	user_turns_release(&w->turns);
 	*w = (struct table_queue){ 0 };
 }

@@ -12,8 +12,7 @@
  *
  * Any user can create many files that each use the full time limit. So the turn goes to the user who has had
  * the least CPU time, and to the smallest of the user's files. A file counts for its owner, because the user
- * who maps it need not have made it. Time is shared equally between root and all other users, so having many
- * user IDs is no advantage. Only root may have more than one worker at a time.
+ * who maps it need not have made it. Only root may have more than one worker at a time.
  */
 #ifndef CPROF_RECORD_UNWIND_TABLE_QUEUE_H
 #define CPROF_RECORD_UNWIND_TABLE_QUEUE_H
@@ -22,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "cmd/cprof-record/helper/user_turns.h"
 
 enum {
 	TABLE_QUEUE_MOST = 256,  /* files, each of which has a descriptor */
@@ -38,13 +39,7 @@ struct table_queue_file {
 struct table_queue {
 	struct table_queue_file *files;
 	size_t n, cap;
-	struct table_queue_user {
-		uid_t uid;
-		uint64_t used; /* CPU time, ns; a new user begins with `least` */
-	} *users;
-	size_t n_users, cap_users;
-	uint64_t least;           /* at the last turn of a user other than root */
-	uint64_t used_by_root, used_by_others;
+	struct user_turns turns; /* by CPU time */
 };
 
 /*
