@@ -282,6 +282,11 @@ $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 # The test chooses the users of processes.
 $(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
 
+# The test acts before a file is locked.
+$(BUILD)/tests/record-parts: DEFS += -Wl,--wrap=flock
+$(BUILD)/tests/record-parts: private MORE = $(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))
+$(BUILD)/tests/record-parts: $(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))
+
 # The test counts how often a unit is read.
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 

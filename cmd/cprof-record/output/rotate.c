@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
@@ -429,6 +430,23 @@ static bool is_part(const struct rotate *f, const char *name)
 	return name[0] == '.' && (fnmatch(glob, name, 0) == 0 || fnmatch(numbered, name, 0) == 0);
 }
 
+/*
+ * Locks a part. Returns false with EWOULDBLOCK if another recorder has it, or had it: by the time of the lock,
+ * that one may have named or removed the file, and the name may be another file's. st: as of the lock.
+ */
+static bool lock_part(const struct rotate *f, int fd, const char *part, struct stat *st)
+{
+	struct statx named;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, st) != 0)
+		return false;
+	if (look_at_file(f, part, &named) && named.stx_ino == st->st_ino &&
+	    makedev(named.stx_dev_major, named.stx_dev_minor) == st->st_dev)
+		return true;
+	errno = EWOULDBLOCK;
+	return false;
+}
+
 /* Names a part that nobody has locked; the recorder that locks it first gives the name. */
 static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 {
@@ -439,8 +457,7 @@ static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_strange(f, st.st_uid) &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
+	if (lock_part(f, fd, part, &st) && S_ISREG(st.st_mode) && !is_strange(f, st.st_uid)) {
 		if (st.st_size == 0)
 			unlinkat(f->dir, part, 0);
 		else
@@ -473,6 +490,24 @@ size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char 
 	return n;
 }
 
+/*
+ * Creates the part and locks it. A recorder that adopts files may have the lock first: it removes the file, which
+ * is empty.
+ */
+static int create_part(const struct rotate *f, const char *part, struct stat *st)
+{
+	int fd = rotate_create(f->dir, part, O_RDWR, f->mode), error;
+
+	if (fd < 0 || lock_part(f, fd, part, st))
+		return fd;
+	error = errno;
+	if (error != EWOULDBLOCK)
+		unlinkat(f->dir, part, 0);
+	close(fd);
+	errno = error;
+	return -1;
+}
+
 /* The part's name is taken if another recorder with the same pattern began in the same second. */
 static int open_part(struct rotate *f)
 {
@@ -490,11 +525,11 @@ static int open_part(struct rotate *f)
 		buf_byte(&f->part, '.');
 		file_name_number(&f->pattern, buf_view(&name), i, &f->part);
 		buf_text(&f->part, PART);
-		fd = rotate_create(f->dir, buf_cstr(&f->part), O_RDWR, f->mode);
-		if (fd < 0 && errno != EEXIST)
+		fd = create_part(f, buf_cstr(&f->part), &st);
+		if (fd < 0 && errno != EEXIST && errno != EWOULDBLOCK)
 			break;
 	}
-	if (fd >= 0 && fstat(fd, &st) == 0)
+	if (fd >= 0)
 		f->owner = st.st_uid; /* a server may have changed it */
 	buf_release(&name);
 	return fd;
@@ -503,7 +538,7 @@ static int open_part(struct rotate *f)
 int rotate_open(struct rotate *f)
 {
 	f->fd = open_part(f);
-	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !rotate_reserve(f)) {
+	if (f->fd < 0 || !rotate_reserve(f)) {
 		int error = errno;
 
 		if (f->fd >= 0)
