@@ -12,11 +12,17 @@
 #include "common/base/le.h"
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
+#include "common/stream/file_type.h"
 #include "common/stream/record_coding.h"
 #include "common/stream/segment_extent.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
 enum { SENTENCE_MAX = 512 }; /* bytes of a message, without the input's name */
+/*
+ * Limit of bytes hashed: HASH_EACH for each byte of the input up to here, and HASH_FREE. A stream needs one hash
+ * of each byte. A crafted one can begin a block of BLOCK_MAX bytes at every 33rd byte.
+ */
+enum { HASH_EACH = 3, HASH_FREE = 16 * BLOCK_MAX };
 
 enum state {
 	AT_BLOCK,   /* between blocks */
@@ -34,6 +40,7 @@ struct reader {
 	uint8_t *in;
 	size_t at, n;
 	uint64_t base;
+	uint64_t hashed; /* bytes of payloads hashed so far */
 	bool eof;
 	/* The block that is being read. */
 	enum state state;
@@ -111,6 +118,11 @@ const char *reader_error(const struct reader *r)
 bool reader_refused(const struct reader *r)
 {
 	return r->refused;
+}
+
+uint64_t reader_hashed(const struct reader *r)
+{
+	return r->hashed;
 }
 
 const char *reader_damage(const struct reader *r)
@@ -199,41 +211,11 @@ bool reader_ready(const struct reader *r)
 	       left - BLOCK_HEAD >= le32_load(r->in + r->at + 8);
 }
 
-/* Returns a message about another known file type with these first bytes, or NULL. */
-static const char *known_type(const struct reader *r)
-{
-	static const struct { const char *magic; size_t n; const char *what; } known[] = {
-		{ "\177ELF", 4, "an ELF file, not a cprof stream" },
-		{ "PERFILE2", 8, "a perf.data file, not a cprof stream: "
-				 "perf script -i FILE | cprof-convert -t stream" },
-		{ "\x1f\x8b", 2, "compressed with gzip: decompress it first" },
-		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: decompress it first" },
-		{ "\xfd" "7zXZ", 5, "compressed with xz: decompress it first" },
-		{ "segment ", 8, "a stream as text: convert it with cprof-dump -r" },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (r->n >= known[i].n && memcmp(r->in, known[i].magic, known[i].n) == 0)
-			return known[i].what;
-	}
-	return NULL;
-}
-
-static bool is_text(const struct reader *r)
-{
-	for (size_t i = 0; i < r->n && i < 4096; i++) {
-		uint8_t b = r->in[i];
-
-		if (b == 0x7f || (b < 0x20 && b != '\n' && b != '\t' && b != '\r' && b != '\f'))
-			return false;
-	}
-	return true;
-}
-
 /* Checks the first bytes. Returns 1 for a stream, even a damaged one, and -1 after an error or a refusal. */
 static int check_start(struct reader *r)
 {
 	enum { MAGIC = 8, LOOK = 64 << 10 };
+	const char *known;
 
 	if (!fill_input(r, BLOCK_SYNC_BYTES))
 		return -1;
@@ -243,15 +225,24 @@ static int check_start(struct reader *r)
 		return 1;
 	if (!fill_input(r, MAGIC))
 		return -1;
-	if (known_type(r))
-		return refuse_input(r, known_type(r));
+	known = file_type_known((struct slice){ r->in, r->n });
+	if (known)
+		return refuse_input(r, known);
 	if (!fill_input(r, LOOK))
 		return -1;
 	for (size_t i = 0; i + BLOCK_HEAD <= r->n && i + BLOCK_HEAD <= LOOK; i++) {
 		if (block_head_is_good(r->in + i))
 			return 1; /* only the front is damaged */
 	}
-	return refuse_input(r, is_text(r) ? "text, not a cprof stream" : "not a cprof stream");
+	return refuse_input(r, file_type_is_text((struct slice){ r->in, r->n }) ? "text, not a cprof stream" : "not a cprof stream");
+}
+
+static bool may_hash(struct reader *r, size_t length)
+{
+	if (r->hashed + length > HASH_FREE + HASH_EACH * (r->base + r->at + length))
+		return false;
+	r->hashed += length;
+	return true;
 }
 
 /* Checks the block at in[at]. *wrong says why it is bad, or is NULL. Returns false if the system failed. */
@@ -274,6 +265,9 @@ static bool check_block(struct reader *r, const char **wrong)
 	head = r->in + r->at;
 	*wrong = "cut short in the block";
 	if (r->n - r->at < BLOCK_HEAD + length)
+		return true;
+	*wrong = "too many blocks that overlap";
+	if (!may_hash(r, length))
 		return true;
 	*wrong = le64_load(head + 24) == hash_bytes(head + BLOCK_HEAD, length) ? NULL : "checksum mismatch";
 	return true;

@@ -58,6 +58,11 @@ bool reader_batch(struct reader *r, struct stream_batch *batch);
 const char *reader_error(const struct reader *r);
 /* Returns true if reader_error is about the input (status 3), not about the system (status 1). */
 bool reader_refused(const struct reader *r);
+/*
+ * Returns the number of bytes hashed to check blocks: at most three for each byte of the input, and 16 MiB. A
+ * block beyond that limit, which only overlapping blocks reach, is left out as damaged.
+ */
+uint64_t reader_hashed(const struct reader *r);
 /* Returns the first damage as a sentence that lives as long as the reader, or NULL. */
 const char *reader_damage(const struct reader *r);
 /* Reports a record of the current block that makes no sense to the caller. Counts as damage. */

@@ -493,6 +493,34 @@ static void stream_in_a_stream(void)
 	close(outer);
 }
 
+/* Checks that heads which each claim the bytes of all that follow cost a fixed number of hashes a byte. */
+static void overlapping_blocks(void)
+{
+	enum { HEADS = 60000, CLAIM = (1 << 20) - 1 }; /* no head is at the end of a claim */
+	struct buf b = { 0 }, text;
+	uint8_t head[BLOCK_HEAD + 1] = { 0 };
+	struct reader *r;
+	int fd;
+
+	memcpy(head, BLOCK_SYNC, BLOCK_SYNC_BYTES);
+	head[4] = BLOCK_RECORDS;
+	le32_store(head + 8, CLAIM);
+	le32_store(head + 20, (uint32_t)hash_bytes(head, 20));
+	put_block(&b, BLOCK_HEADER, 0, 0, 0, (struct slice){ (const uint8_t *)"\1\0\0\0\1\0", 6 });
+	for (unsigned int i = 0; i < HEADS; i++)
+		buf_bytes(&b, head, sizeof(head));
+	put_block(&b, BLOCK_HEADER, 0, 0, 0, (struct slice){ (const uint8_t *)"\1\0\0\0\1\0", 6 });
+	fd = file_of(b.p, b.n);
+	text = print_all(fd, &r);
+	check(reader_hashed(r) <= 3 * b.n + 16 * BLOCK_MAX, "overlapping blocks are hashed a few times only");
+	check(strstr(buf_cstr(&text), SEGMENT_LINE "flush\n" "damage offset=38 bytes=1980000 ") &&
+	      strstr(strchr(buf_cstr(&text), '\n'), "\n" SEGMENT_LINE), "they are one damage, and the next block is found");
+	reader_free(r);
+	buf_release(&b);
+	buf_release(&text);
+	close(fd);
+}
+
 int main(void)
 {
 	random_round_trip();
@@ -504,5 +532,6 @@ int main(void)
 	batches();
 	odd_blocks();
 	stream_in_a_stream();
+	overlapping_blocks();
 	return checks_done();
 }
