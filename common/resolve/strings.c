@@ -14,7 +14,7 @@ void strings_clear(struct strings *s)
 	if (s->ids)
 		memset(s->ids, 0, s->cap * sizeof(*s->ids));
 	idmap_clear(&s->texts);
-	s->highest = s->next = 0;
+	s->highest = s->next = s->taken = 0;
 }
 
 void strings_release(struct strings *s)
@@ -43,16 +43,33 @@ bool strings_see(struct strings *s, uint64_t id, uint32_t text)
 	return idmap_set(&s->texts, id, text);
 }
 
-uint32_t strings_say(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
+/*
+ * Chooses the id of a new text: above those of the input or, if it uses the highest ids, the next free one. One
+ * that the input defines later gets the input's meaning, and the text a new id.
+ */
+static uint64_t choose_id(struct strings *s)
 {
-	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
-		return 0;
+	uint32_t other;
+
 	if (!s->next)
 		s->next = s->highest ? (s->highest | (ID_STEP - 1)) + 1 : 1;
-	if (s->next > ID_MAX || !idmap_set(&s->texts, s->next, text))
+	if (s->next <= ID_MAX)
+		return s->highest = s->next++;
+	while (idmap_find(&s->texts, ++s->taken, &other))
+		;
+	return s->taken;
+}
+
+uint32_t strings_say(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
+{
+	uint64_t id;
+
+	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
 		return 0;
-	s->ids[text] = (uint32_t)s->next;
-	s->highest = s->next++;
+	id = choose_id(s);
+	if (id > ID_MAX || !idmap_set(&s->texts, id, text))
+		return 0;
+	s->ids[text] = (uint32_t)id;
 	writer_put(w, &(struct record){ .type = RECORD_STRING,
 					.string = { s->ids[text], intern_get(texts, text) } });
 	return s->ids[text];

@@ -2,7 +2,8 @@
  * STRING records of the segment that is being written: the id of each text.
  *
  * Ids of the input keep their meaning. New ids start at 1 or, if the input has some, at a round number above
- * them, so that later ids of the input do not collide with ours.
+ * them, so that later ids of the input do not collide with ours. If there is no room above them, new ids are
+ * those that the input has not used.
  */
 #ifndef CPROF_RESOLVE_STRINGS_H
 #define CPROF_RESOLVE_STRINGS_H
@@ -16,6 +17,7 @@ struct strings {
 	size_t cap;
 	struct idmap texts;     /* by id */
 	uint64_t highest, next; /* next 0: to be chosen */
+	uint64_t taken;         /* ids up to here are in use, if there is no room above the highest */
 };
 
 /* Clears all, for a new segment. */

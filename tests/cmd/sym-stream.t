@@ -31,6 +31,24 @@ is '  each block is followed by its names' \
 	'1flush 1sample 1sample 1sample 1sample 3symbol 1flush 1sample 1sample 2symbol 2flush '
 is '  each text once' "$(cprof-dump "$tmp/small.sym" | grep -c '^string')" 3
 
+# Ids of strings that leave no room above them: new ones are those that the input has not used.
+high() { # ID...
+	cprof-dump "$tmp/small.bin" | sed '/^process/,$d'
+	printf 'string id=%s text="s"\n' "$@"
+	cprof-dump "$tmp/small.bin" | sed -n '/^process/,$p'
+}
+for i in 2147483647 2147483646 2147483648 18446744073709551615; do
+	high 1 $i | cprof-dump -r >"$tmp/high.bin"
+	status "a string with the id $i" 0 cprof-sym --symfs "$tmp/a" "$tmp/high.bin"
+	cp "$tmp/out" "$tmp/high.sym"
+	is '  and all names' "$(names "$tmp/high.sym")" "$(names "$tmp/small.sym")"
+done
+high 1 2147483647 | awk '/^flush/ && ++n == 2 { print; print "string id=2 text=\"mine\""; next } { print }' |
+	cprof-dump -r >"$tmp/later.bin"
+cprof-sym --symfs "$tmp/a" "$tmp/later.bin" >"$tmp/later.sym" 2>"$tmp/err"
+is 'an id that the input defines later' "$(names "$tmp/later.sym")" "$(names "$tmp/small.sym")"
+is '  is the input'"'"'s from then on' "$(cprof-dump "$tmp/later.sym" | grep -c '^string id=2 ')" 2
+
 # A waker's stack has names, too, also if it is the last one of the segment.
 {
 	segment
