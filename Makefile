@@ -260,6 +260,8 @@ $(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/
 $(BUILD)/tests/record-wakers: $(call obj,cmd/cprof-record/encode/wakers.c)
 $(BUILD)/tests/record-lockowner: private SIDE = $(call obj,cmd/cprof-record/encode/lock_owner.c)
 $(BUILD)/tests/record-lockowner: $(call obj,cmd/cprof-record/encode/lock_owner.c)
+$(BUILD)/tests/record-clear: private SIDE = $(call obj,cmd/cprof-record/programs/bpf_clear.c)
+$(BUILD)/tests/record-clear: $(call obj,cmd/cprof-record/programs/bpf_clear.c)
 $(BUILD)/tests/record-marks: private SIDE = $(call obj,$(patsubst %,cmd/cprof-record/lang/%.c, \
 	runtimes_marks lang_codes lang_codes_javascript script_functions))
 $(BUILD)/tests/record-marks: $(call obj,$(patsubst %,cmd/cprof-record/lang/%.c, \

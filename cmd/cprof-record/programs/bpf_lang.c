@@ -21,6 +21,7 @@
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/programs/bpf_beside.h"
+#include "cmd/cprof-record/programs/bpf_clear.h"
 #include "common/stream/record.h"
 
 enum { STEPS_MOST = 1 << 16 /* in a map that changes meanwhile: four times the entries of the largest */ };
@@ -529,14 +530,6 @@ void bpf_lang_keep(struct bpf_lang *l, const bool *images)
 	keep_entries(map_named(&l->hooks[0].find, "lang_procs"), images);
 }
 
-static void clear_map(int fd)
-{
-	uint64_t key[2]; /* at least as large as the key */
-
-	while (fd >= 0 && bpf_map_get_next_key(fd, NULL, key) == 0 && bpf_map_delete_elem(fd, key) == 0)
-		;
-}
-
 /* Lets the programs forget the ids that a CPU keeps of its own. Those in the map must be gone before. */
 static void change_epoch(struct bpf_lang *l)
 {
@@ -554,11 +547,11 @@ static void change_epoch(struct bpf_lang *l)
 void bpf_lang_restart(struct bpf_lang *l)
 {
 	if (l->ring) {
-		clear_map(bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")));
+		bpf_clear_map(bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")));
 		change_epoch(l);
 	}
 	if (l->calls.ring)
-		clear_map(bpf_map__fd(l->calls.functions));
+		bpf_clear_map(bpf_map__fd(l->calls.functions));
 }
 
 int bpf_lang_map(const struct bpf_lang *l, uint32_t language, const char *name)
