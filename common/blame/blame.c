@@ -37,9 +37,35 @@ static struct view view_of_all(const struct view *asked)
 	return v;
 }
 
+static bool add_key(struct view *v, enum view_by by)
+{
+	if (v->n_keys == VIEW_KEYS)
+		return false;
+	v->keys[v->n_keys++].by = by;
+	return true;
+}
+
+/* Keeps stacks of other groups and users apart, by outermost frames. Returns the number of these. */
+static uint32_t split_stacks(struct view *v, const struct view *asked)
+{
+	uint32_t n = 0;
+
+	if (asked->blame == BLAME_CULPRITS || (!asked->n_groups && !asked->n_users))
+		return 0;
+	if (!v->n_keys)
+		add_key(v, BY_FUNCTION);
+	if (asked->n_groups)
+		n += add_key(v, BY_CONTAINER);
+	if (asked->n_users)
+		n += add_key(v, BY_USER);
+	return n;
+}
+
 bool blame_init(struct blame *b, struct profile *p, unsigned int side, const struct view *view)
 {
 	*b = (struct blame){ .asked = view, .view = view_of_all(view), .p = p, .side = side };
+	b->hidden = split_stacks(&b->view, view);
+	b->roots = (uint32_t)view_roots(&b->view) + b->view.container + 1;
 	b->tap = (struct gather_tap){ .context = b, .segment = end_segment };
 	chain_init(&b->chain);
 	intern_init(&b->identities);
@@ -108,18 +134,23 @@ static void name_thread(struct blame *b, uint64_t thread, uint32_t id)
 	buf_release(&text);
 }
 
-/* Keys keep the command that the thread had: it may have another one by now. */
+/* Keys keep the command, the group and the user of their time: they may be others by now. */
 static bool is_wanted(struct blame *b, uint32_t key)
 {
 	const struct select select = { b->asked, &b->gather.capture, 0 };
 	struct gather_key k = gather_keys_at(&b->gather, key);
-	struct capture_thread *t = &b->gather.capture.threads[k.thread];
-	uint32_t now = t->comm;
+	struct capture_thread *t = &b->gather.capture.threads[k.thread], thread = *t;
+	struct capture_process *p = &b->gather.capture.processes[t->process], process = *p;
 	bool wanted;
 
 	t->comm = k.comm;
+	if (b->asked->n_groups)
+		p->cgroup = k.cgroup;
+	if (b->asked->n_users)
+		p->owner = k.owner;
 	wanted = select_thread(&select, k.thread);
-	t->comm = now;
+	*t = thread;
+	*p = process;
 	return wanted;
 }
 

@@ -30,6 +30,8 @@ struct blame {
 	struct gather gather; /* all threads; its totals and sums are valid after blame_finish */
 	struct gather_tap tap;
 	struct profile wall; /* its profile; roots are "comm-pid/tid" */
+	uint32_t roots;	 /* frames of its stacks that are not functions, up to "comm-pid/tid" */
+	uint32_t hidden; /* those before the last that only keep stacks apart */
 	struct view view;    /* its view */
 	const struct view *asked;
 	struct profile *p; /* the caller's */

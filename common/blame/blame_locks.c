@@ -90,7 +90,7 @@ static bool is_kernel_entry(struct slice name)
 struct slice blame_locks_site(const struct blame *b, uint32_t node)
 {
 	const struct profile *wall = &b->wall;
-	uint32_t from = node;
+	uint32_t from = node, depth = 0;
 
 	for (uint32_t n = node; n; n = wall->nodes[n].parent) {
 		if (is_kernel_entry(profile_text(wall, wall->nodes[n].label)))
@@ -98,7 +98,9 @@ struct slice blame_locks_site(const struct blame *b, uint32_t node)
 	}
 	while (from && is_lock_call(profile_text(wall, wall->nodes[from].label)))
 		from = wall->nodes[from].parent;
-	if (!from || !wall->nodes[from].parent)
+	for (uint32_t n = from; n; n = wall->nodes[n].parent)
+		depth++;
+	if (depth <= b->roots)
 		return slice_of("[unknown]");
 	return profile_text(wall, wall->nodes[from].label);
 }

@@ -21,7 +21,6 @@ struct blame_writer {
 	bool *needed;	  /* by node of wall, then by link */
 	uint64_t *explained; /* by node of wall: the ns of its chains */
 	uint64_t *written;
-	uint32_t roots; /* frames of a stack that are not functions */
 };
 
 static bool push(struct blame *b, struct at *at, struct slice text)
@@ -86,9 +85,9 @@ static bool push_place(struct blame_writer *w, struct at *at, uint32_t place)
 
 	for (uint32_t n = place; n; n = wall->nodes[n].parent)
 		depth++;
-	if (depth <= w->roots)
+	if (depth <= w->b->roots)
 		return push(w->b, at, slice_of("[unknown]"));
-	for (uint32_t i = w->roots; i < depth; i++) {
+	for (uint32_t i = w->b->roots; i < depth; i++) {
 		uint32_t n = place;
 
 		for (uint32_t up = depth - 1; up > i; up--)
@@ -99,20 +98,33 @@ static bool push_place(struct blame_writer *w, struct at *at, uint32_t place)
 	return true;
 }
 
+/* Returns how many frames are outside of a node, or the frames that are not functions if they are fewer. */
+static uint32_t count_outer(const struct blame_writer *w, uint32_t node)
+{
+	uint32_t n = 0;
+
+	while (n < w->b->roots && (node = w->b->wall.nodes[node].parent))
+		n++;
+	return n;
+}
+
 /* Makes the nodes for the stacks of wall that are shown. */
 static bool make_nodes(struct blame_writer *w)
 {
 	const struct profile *wall = &w->b->wall;
+	uint32_t names = w->b->roots - 1;
 
 	for (size_t i = 1; i < wall->n; i++) {
-		uint32_t parent = wall->nodes[i].parent;
 		struct slice text = profile_text(wall, wall->nodes[i].label);
-		bool names = w->roots == 1 ? parent == 0 : parent && wall->nodes[parent].parent == 0;
+		uint32_t outer;
 
 		if (!w->needed[i])
 			continue;
-		w->nodes[i] = w->nodes[parent];
-		if (!push(w->b, &w->nodes[i], names ? shown_name(w->b->asked, text) : text))
+		w->nodes[i] = w->nodes[wall->nodes[i].parent];
+		outer = count_outer(w, (uint32_t)i);
+		if (outer < names && outer >= names - w->b->hidden)
+			continue;
+		if (!push(w->b, &w->nodes[i], outer == names ? shown_name(w->b->asked, text) : text))
 			return false;
 	}
 	return true;
@@ -242,7 +254,6 @@ static bool write_chains(struct blame *b)
 	size_t nodes = b->wall.n, links = b->chain.n_links;
 	struct blame_writer w = {
 		.b = b,
-		.roots = b->asked->container ? 2 : 1,
 		.nodes = calloc(nodes, sizeof(*w.nodes)),
 		.links = calloc(links + 1, sizeof(*w.links)),
 		.needed = calloc(nodes + links, sizeof(*w.needed)),
@@ -317,7 +328,6 @@ static bool write_locks(struct blame *b)
 {
 	struct blame_writer w = {
 		.b = b,
-		.roots = b->asked->container ? 2 : 1,
 		.links = calloc(b->chain.n_links + 1, sizeof(*w.links)),
 	};
 	bool good;

@@ -174,6 +174,28 @@ is "    within its budget" "$(cprof-top --by lock -o md --budget 400 "$tmp/locks
 sed 's/lock=1 owner/lock=7 owner/' "$tmp/locks.txt" | cprof-dump -r >"$tmp/b.bin"
 status "an undefined lock" 3 cprof-fold --by lock "$tmp/b.bin"
 
+# Main goes to another group, and to another user, between two long waits at one site.
+sed -e '/^thread id=1/i\
+cgroup id=1 path="/first"\
+cgroup id=2 path="/second"\
+member time=0 process=1 cgroup=1\
+owner time=0 process=1 user=7' -e '/^sample time=105000/i\
+member time=101500 process=1 cgroup=2\
+owner time=101500 process=1 user=8' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+for by in --in=/first --uid=7; do
+	is "waits before a move, $by" "$(cprof-fold --blame "$by" --tid 42 "$tmp/b.bin")" \
+		"$(cprof-fold --blame --tid 42 "$tmp/a.bin" | grep -v kworker)"
+	is "  have the sum of --wall" "$(cprof-fold --blame "$by" "$tmp/b.bin" | sum)" \
+		"$(cprof-fold --wall "$by" "$tmp/b.bin" | sum)"
+done
+for by in --in=/second --uid=8; do
+	is "  and those after it, $by" "$(cprof-fold --blame "$by" "$tmp/b.bin")" \
+		'main;join;[sleeping];<- kworker;[not recorded] 3000'
+done
+is "  below their groups" "$(cprof-fold --blame --container --in /second "$tmp/b.bin")" \
+	'/second;main;join;[sleeping];<- kworker;[not recorded] 3000'
+is "  the wakers too" "$(cprof-fold --by waker --in /second "$tmp/b.bin")" 'kworker-9/9 3000'
+
 # Exports: the long wait is apart, by its waker, and the sums are the same.
 if cprof-convert -t pprof --wall "$tmp/a.bin" >"$tmp/a.pb" 2>/dev/null; then
 	like "pprof has a label" "$(gzip -dc "$tmp/a.pb" | tr -c '[:print:]' '\n')" '^work-42/43'
