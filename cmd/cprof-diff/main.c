@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	check_settings(&s);
 	s.budget = s.budget ? s.budget : BRIEF_BUDGET;
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
-	result_open(argv + optind);
+	sides_open_result(s.sides);
 	sides_settle(s.sides, &f.view);
 	sides_name(s.sides);
 	diff_warn_twice(&s);

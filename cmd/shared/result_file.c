@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "cmd/shared/operands/directory.h"
+#include "cmd/shared/operands/operand_file.h"
 
 static const char *noted; /* NULL: standard output */
 
@@ -50,16 +52,29 @@ void result_note(const char *path)
 	noted = path;
 }
 
+/* Returns whether the command would read the file as this operand. */
+static bool is_read(const char *operand, const struct stat *file)
+{
+	struct stat st;
+
+	if (strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, &st) != 0 : stat(operand, &st) != 0)
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return directory_reads(operand, noted);
+	return st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
 /* An operand that is the output would be empty before it is read. */
 static void refuse_operands(char *const *operands)
 {
-	struct stat output, operand;
+	static char input[] = "-", *const only_input[] = { input, NULL };
+	struct stat output;
 
 	if (stat(noted, &output) != 0 || !S_ISREG(output.st_mode))
 		return;
-	for (; *operands; operands++) {
-		if (stat(*operands, &operand) == 0 && operand.st_dev == output.st_dev && operand.st_ino == output.st_ino)
-			cli_usage("-o %s and the operand %s are the same file", noted, *operands);
+	for (operands = *operands ? operands : only_input; *operands; operands++) {
+		if (is_read(*operands, &output))
+			cli_usage("-o %s would replace a file that is read: %s", noted, operand_name(*operands));
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
+#include "cmd/shared/result_file.h"
 #include "common/base/array.h"
 #include "common/profile/outermost.h"
 #include "common/profile/sanitize.h"
@@ -50,6 +51,19 @@ bool sides_take(struct side sides[PROFILE_SIDES], char **names, size_t n, size_t
 	for (size_t i = 0; i < n; i++)
 		sides_add(&sides[i >= before], names[i]);
 	return true;
+}
+
+void sides_open_result(const struct side sides[PROFILE_SIDES])
+{
+	struct side all = { 0 };
+
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		for (size_t i = 0; i < sides[side].n; i++)
+			sides_add(&all, sides[side].names[i]);
+	}
+	sides_add(&all, NULL);
+	result_open(all.names);
+	free(all.names);
 }
 
 /* " from 14:03:20 to 14:05": the part of the window that is the side's own. */

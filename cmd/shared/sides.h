@@ -78,6 +78,8 @@ const char *sides_window_option(const struct side sides[PROFILE_SIDES]);
  * operands are none of these.
  */
 bool sides_take(struct side sides[PROFILE_SIDES], char **names, size_t n, size_t after);
+/* Opens the file of -o, which must not be one of the operands: see result_open. */
+void sides_open_result(const struct side sides[PROFILE_SIDES]);
 /*
  * Completes the windows by --from and --to, and checks them: an empty window, and a pipe that both sides
  * would read, are usage errors. Windows that overlap, or are in the wrong order, are reported.

@@ -48,6 +48,31 @@ is "  is refused" "$(head -n 1 err)" 'cprof-flame: invalid -o "x.png" (expected 
 cp a.folded same.txt
 status "a file that is an operand" 2 cprof-fold -o same.txt same.txt
 same "  is not changed" same.txt a.folded
+status "  as standard input" 2 sh -c 'cprof-fold -o same.txt <same.txt'
+same "    neither" same.txt a.folded
+status "  of --before" 2 cprof-diff --before same.txt --after b.folded -o same.txt
+is "    which is named" "$(head -n 1 err)" \
+	'cprof-diff: -o same.txt would replace a file that is read: same.txt'
+same "    neither" same.txt a.folded
+status "another file than standard input" 0 sh -c 'cprof-fold -o other.txt <same.txt'
+
+# A file in a directory that is an operand
+mkdir d
+cp t.bin d/a.cprof
+cprof-sym d >want 2>/dev/null
+for to in '-o' '>'; do
+	status "cprof-sym d $to d/all.cprof" 0 sh -c "ulimit -f 100; cprof-sym d $to d/all.cprof"
+	unlike "  says nothing of the file" "$(cat err)" all.cprof
+	same "  does not read it" d/all.cprof want
+	[ "$to" = '>' ] || status "  nor replaces it, once it is a capture" 2 \
+		sh -c 'ulimit -f 100; cprof-sym d -o d/all.cprof'
+	rm d/all.cprof
+done
+status "a capture of the directory" 2 cprof-convert -t tsv -o d/a.cprof d
+same "  is not changed" d/a.cprof t.bin
+status "a report in it" 0 cprof-fold -o d/a.tsv d
+status "  is replaced" 0 cprof-fold -o d/a.tsv d
+
 status "a directory that does not exist" 1 cprof-top -o none/x.tsv a.folded
 is "  is named" "$(cat err)" "cprof-top: none/x.tsv: No such file or directory"
 [ ! -e /dev/full ] || { ln -s /dev/full full.tsv; status "a full disk" 1 cprof-top -o full.tsv a.folded; }

@@ -126,6 +126,7 @@ struct listing {
 	struct found *captures;
 	size_t n, cap;
 	struct others foreign, folders, parts, unreadable;
+	struct stat output; /* of standard output */
 	uint8_t start[HEADER_FACTS_BYTES];
 };
 
@@ -144,6 +145,12 @@ static bool is_part(const char *name)
 	return name[0] == '.' && n > 5 && strcmp(name + n - 5, ".part") == 0;
 }
 
+/* A command that reads what it writes would never end. */
+static bool is_output(const struct listing *l, const struct stat *st)
+{
+	return S_ISREG(l->output.st_mode) && st->st_dev == l->output.st_dev && st->st_ino == l->output.st_ino;
+}
+
 /* A FIFO is never opened: its writer would notice. */
 static void look_at(struct listing *l, const char *name)
 {
@@ -159,6 +166,8 @@ static void look_at(struct listing *l, const char *name)
 		note_other(S_ISDIR(st.st_mode) ? &l->folders : &l->foreign, name, NULL);
 		return;
 	}
+	if (is_output(l, &st))
+		return;
 	fd = openat(l->fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0) {
 		note_other(&l->unreadable, name, strerror(errno));
@@ -364,6 +373,39 @@ uint64_t directory_span(void)
 	return latest > earliest ? latest - earliest : 0;
 }
 
+/* Returns whether the directory has an entry of the file's name that is the file. */
+static bool has_file(const char *directory, const char *name, const char *file)
+{
+	struct stat st, entry;
+	char *path;
+	bool has;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		cli_no_memory();
+	has = stat(path, &entry) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+	      st.st_dev == entry.st_dev && st.st_ino == entry.st_ino;
+	free(path);
+	return has;
+}
+
+bool directory_reads(const char *directory, const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	uint8_t start[HEADER_FACTS_BYTES];
+	struct found f = { 0 };
+	bool reads;
+	int fd;
+
+	if (name[0] == '.' || !has_file(directory, name, file))
+		return false;
+	fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	reads = is_capture(&f, name, (struct slice){ start, read_start(fd, start, sizeof(start)) });
+	close(fd);
+	return reads;
+}
+
 bool directory_given(char *const *operands)
 {
 	while (*operands && !is_directory(*operands))
@@ -403,6 +445,8 @@ static void add_directory(const char *path, const struct view *view)
 	if (!l)
 		cli_no_memory();
 	l->path = path;
+	if (fstat(STDOUT_FILENO, &l->output) != 0)
+		l->output.st_mode = 0;
 	look_at_all(l);
 	report_others(&l->foreign, path, "left alone, because they are not captures");
 	report_others(&l->folders, path, "its subdirectories are read only if they are operands, too");

@@ -9,7 +9,8 @@
  *	}
  *
  * Captures are recognized by their contents. Other files are left alone, and reported;
- * so are subdirectories, because an archive may have one for each of many hosts.
+ * so are subdirectories, because an archive may have one for each of many hosts. The file that standard
+ * output is written to is never one of them.
  */
 #ifndef CPROF_CMD_DIRECTORY_H
 #define CPROF_CMD_DIRECTORY_H
@@ -38,6 +39,8 @@ uint64_t directory_span(void);
  * the last of these begin, in nanoseconds since 1970.
  */
 bool directory_left_out(uint64_t *first, uint64_t *last);
+/* Returns whether the file is one of the captures that directory_operands makes of the directory. */
+bool directory_reads(const char *directory, const char *file);
 /* Returns whether one of the operands is a directory. */
 bool directory_given(char *const *operands);
 /*
