@@ -59,7 +59,7 @@ static bool parse_daytime(const char *text, const char **end, int64_t *ns)
 			return false;
 	}
 	*ns = ((int64_t)hour * 3600 + minute * 60 + second) * SECOND + part;
-	return true;
+	return hour < 24 || *ns == DAY * SECOND;
 }
 
 /*
@@ -93,7 +93,7 @@ static bool parse_zone(const char *text, long *offset)
 static bool parse_moment(const char *text, long offset, int64_t *ns)
 {
 	struct tm tm = { 0 };
-	int64_t daytime = 0;
+	int64_t daytime = 0, seconds;
 	int n = 0, day;
 
 	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &n) < 3 || n != 10 || tm.tm_year < 1970 ||
@@ -108,7 +108,9 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
 	day = tm.tm_mday;
-	*ns = ((int64_t)timegm(&tm) - offset) * SECOND + daytime;
+	seconds = (int64_t)timegm(&tm) - offset;
+	/* No sample is later than 2262, so the end of that range stands for all later years. */
+	*ns = seconds > INT64_MAX / SECOND - 2 * DAY ? INT64_MAX : seconds * SECOND + daytime;
 	return tm.tm_mday == day; /* false: that month has no such day */
 }
 
@@ -219,6 +221,14 @@ static int64_t in_day(int64_t clock, int64_t ns)
 	return since < 0 ? since + DAY * SECOND : since;
 }
 
+/* Returns the length of a window between two times of the day. 24:00 ends the day that 00:00 begins. */
+static int64_t window_length(const struct time_arg *from, const struct time_arg *to)
+{
+	int64_t length = in_day(to->ns, from->ns);
+
+	return length == 0 && to->ns > from->ns ? DAY * SECOND : length;
+}
+
 static bool is_reached(const struct time_arg *w, int64_t after, int64_t clock)
 {
 	if (w->kind == TIME_ARG_DAYTIME)
@@ -229,7 +239,7 @@ static bool is_reached(const struct time_arg *w, int64_t after, int64_t clock)
 bool time_arg_between(const struct time_arg *from, const struct time_arg *to, int64_t after, int64_t clock)
 {
 	if (from->kind == TIME_ARG_DAYTIME && to->kind == TIME_ARG_DAYTIME)
-		return in_day(clock, from->ns) < in_day(to->ns, from->ns);
+		return in_day(clock, from->ns) < window_length(from, to);
 	return (from->kind == TIME_ARG_UNSET || is_reached(from, after, clock)) &&
 	       (to->kind == TIME_ARG_UNSET || !is_reached(to, after, clock));
 }
@@ -293,7 +303,7 @@ static int64_t daily_part(const struct time_arg *from, const struct time_arg *to
 	*begin = 0;
 	if (from->kind == TIME_ARG_DAYTIME && to->kind == TIME_ARG_DAYTIME) {
 		*begin = from->ns;
-		return in_day(to->ns, from->ns);
+		return window_length(from, to);
 	}
 	if (from->kind == TIME_ARG_DAYTIME) {
 		*begin = from->ns;

@@ -131,6 +131,10 @@ static void check_spans(void)
 		{ "--1h", NOT, 0 },
 		{ "1.h", NOT, 0 }, { "1.5.5h", NOT, 0 }, { "+1h", NOT, 0 }, { "15251w", NOT, 0 },
 		{ "99999999999999999w", NOT, 0 }, { "12s ", NOT, 0 }, { "last week", NOT, 0 },
+		{ "2262-01-01Z", TIME_ARG_MOMENT, 9214646400 * SECOND },
+		{ "2300-01-01", TIME_ARG_MOMENT, INT64_MAX }, { "9999-12-31", TIME_ARG_MOMENT, INT64_MAX },
+		{ "24:00", TIME_ARG_DAYTIME, DAY * SECOND }, { "24:30", NOT, 0 }, { "24:00:01", NOT, 0 },
+		{ "23:59:60", TIME_ARG_DAYTIME, DAY * SECOND },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -139,6 +143,19 @@ static void check_spans(void)
 
 		check(kind == rows[i].kind && (kind == NOT || w.ns == rows[i].ns), rows[i].text);
 	}
+}
+
+/* 00:00 to 24:00 is every day as a whole, in any zone. */
+static void check_whole_day(void)
+{
+	struct time_arg from = { 0 }, to = { 0 };
+	int64_t last = 1000000 * SECOND;
+	uint64_t n = 3 * DAY * SECOND, before;
+
+	check(time_arg_parse(&from, "00:00", 0, 3600) && time_arg_parse(&to, "24:00", 0, 3600), "times of a day");
+	check(passes(&from, &to, last, last) && time_arg_overlaps(&from, &to, last, last), "the whole day has each moment");
+	check_is(time_arg_overlap(&from, &to, last, last, n, &before), n, "and all of a stretch of days");
+	check_is(before, 0, "up to its end");
 }
 
 int main(void)
@@ -168,5 +185,6 @@ int main(void)
 	check_overlaps();
 	check_extremes();
 	check_spans();
+	check_whole_day();
 	return checks_done();
 }
