@@ -286,16 +286,14 @@ static void print_fold(struct fold *fold)
 /* Refuses options that transform stacks, which would leave them unsorted, or that need captures. */
 static void check_sorted(const struct fold *fold)
 {
-	const struct view *v = &fold->f.view;
+	const char *option = operand_needs_capture(&fold->f);
 
 	if (transform_asked(&fold->f.shape))
 		cli_usage("--sorted and options that change or select stacks, like --norm and --match, are mutually exclusive");
-	if (v->n_keys)
+	if (fold->f.view.n_keys)
 		cli_usage("--sorted and --by are mutually exclusive");
-	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_users ||
-	    v->n_labels || v->half != HALF_BOTH)
-		cli_usage("--sorted merges folded text: -U, -K, --pid, --tid, --in, --uid, --label, --from "
-			  "and --to require a capture");
+	if (option)
+		cli_usage("--sorted merges folded text: %s requires a capture", option);
 }
 
 static void check_fold(struct fold *fold)

@@ -214,8 +214,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	return operand_reader_done(r, got, fd);
 }
 
-/* Returns the option that folded text cannot answer, or NULL. */
-static const char *needs_capture(const struct filters *f)
+const char *operand_needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
 
@@ -287,8 +286,8 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	enum status status;
 
 	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
-	if (needs_capture(f))
-		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, needs_capture(f));
+	if (operand_needs_capture(f))
+		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, operand_needs_capture(f));
 	if (keys_need_capture(&f->view))
 		cli_die(STATUS_USAGE, "%s: --by %s requires a capture, not folded text", name,
 			keys_need_capture(&f->view));
@@ -347,7 +346,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	status = taken.n ? STATUS_OK : operand_check(fd);
 	if (status != STATUS_OK) {
 		; /* a compressed file without content */
-	} else if (taken.n == 0 && !needs_capture(f) && !keys_need_capture(&f->view)) {
+	} else if (taken.n == 0 && !operand_needs_capture(f) && !keys_need_capture(&f->view)) {
 		cli_warn("%s: empty input, no sample in it", name);
 		sum->empty++;
 	} else if (folded_is_markup(taken)) {

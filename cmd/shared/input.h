@@ -70,6 +70,8 @@ struct operand_taker {
 enum status operand_read(struct filters *f, const char *path, const struct operand_taker *t, struct profile *p,
 			 unsigned int side, struct loaded *sum);
 
+/* Returns the given option that folded text cannot answer, as "--event", or NULL. */
+const char *operand_needs_capture(const struct filters *f);
 /* Warns of invalid lines in a text. */
 void operand_warn_bad(const char *name, const struct folded_scan *s);
 /*

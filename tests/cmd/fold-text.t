@@ -107,6 +107,10 @@ status "--pid on text is refused" 2 cprof-fold --pid 1 "$tmp/a"
 like "  in a sentence" "$(cat "$tmp/err")" '/a: --pid requires a capture, not folded text$'
 status "-K likewise" 2 cprof-fold -K "$tmp/a"
 status "--from likewise" 2 cprof-fold --from 1 "$tmp/a"
+for o in '--pid 1' -K '--from 1' '--label a=b' '--event page-faults' --wall --blame --latency; do
+	status "  with --sorted, too: $o" 2 cprof-fold --sorted $o "$tmp/abc"
+	like "    in a sentence" "$(cat "$tmp/err")" "--sorted merges folded text: .* requires a capture\$"
+done
 is "--comm looks at the first frame" "$(fold --comm b "$tmp/a" | tr '\n' ,)" "b;y 42,"
 is "--match looks at every frame" "$(fold --match '^foo$' "$tmp/a" | tr '\n' ,)" "a;foo 5,a;foo;z 7,"
 is "--match a name's part" "$(fold --match part "$tmp/a" | tr '\n' ,)" "a;foo.part.0;z 3,"
