@@ -98,7 +98,7 @@ static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t since, uin
 			report_failed(r, cpu, err);
 		return false;
 	}
-	drain_lost_changes(r, host_mono_ns()); /* what ran on the CPU before left no records */
+	drain_lost_changes(r, host_mono_ns()); /* there are none of programs that ran here before */
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoch = ledger_epoch_now(r->engine, cpu, now);
 	if (r->o.ticks && cpu_list_has(&r->cpus, cpu))

@@ -13,9 +13,10 @@ void hotplug_read(struct recorder *r);
 void hotplug_begin(struct recorder *r);
 /*
  * Attaches to CPUs that came online, and detaches from those that went offline. A CPU that did both since the
- * last call, or while the machine was suspended, is attached again: its ticks meanwhile are expected. An online CPU that cannot be
- * sampled is tried again with each call. Its ticks count as expected and lost, and the first failure is
- * reported. There are no records of changes from before a CPU was attached: processes are read again.
+ * last call, or while the machine was suspended, is attached again: its ticks meanwhile are expected. An
+ * online CPU that cannot be sampled is tried again with each call. Its ticks count as expected and lost, and
+ * the first failure is reported. There are no records of changes from before a CPU was attached: processes
+ * are read again.
  */
 void hotplug_follow(struct recorder *r, uint64_t now);
 /* The engine has stopped: no further ticks are expected. */

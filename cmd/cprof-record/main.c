@@ -59,7 +59,7 @@ static void catch_signals(struct recorder *r)
 	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
-	sigaddset(&caught, SIGPIPE); /* a message without a reader must not end it; see output.c, end_by_signal */
+	sigaddset(&caught, SIGPIPE); /* messages may have no reader; see end_by_signal in output.c */
 	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
 	sigdelset(&caught, SIGPIPE);
 	r->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);

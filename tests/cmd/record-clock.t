@@ -3,19 +3,22 @@
 . "$(dirname "$0")/../lib/lib.sh"
 may_record_all
 ! sanitized || skip_all "sanitizers must be the first preloaded library"
-${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl 2>/dev/null ||
-	skip_all "no library can be preloaded"
+${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$tests/loads/clockstep.c" -ldl \
+	2>/dev/null || skip_all "no library can be preloaded"
 
 bin=$tmp/clock.bin
 # Prints for each segment by how many seconds its wall clock is ahead of that of the first one.
 epochs() {
-	cprof-dump "$bin" 2>/dev/null | sed -n 's/^meta key="start-\(realtime\|monotonic\)-ns" value="\([0-9]*\)"$/\1 \2/p' |
-		awk '$1 == "realtime" { real = $2 } $1 == "monotonic" { ahead = (real - $2) / 1e9; if (!n++) first = ahead; printf "%.0f\n", ahead - first }'
+	cprof-dump "$bin" 2>/dev/null | awk -F'"' '$2 == "start-realtime-ns" { real = $4 }
+		$2 == "start-monotonic-ns" { ahead = (real - $4) / 1e9
+			if (!n++) first = ahead
+			printf "%.0f\n", ahead - first }'
 }
 LD_PRELOAD=$tmp/clockstep.so cprof-record -q -a -o "$bin" 2>"$tmp/err" &
 recorder=$!
 tries=0
-while [ "$(epochs | sort -u | wc -l)" -lt 3 ] && kill -0 $recorder && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done
+few() { [ "$(epochs | sort -u | wc -l)" -lt 3 ]; }
+while few && kill -0 $recorder && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done
 kill -INT $recorder
 wait $recorder
 is "a recording while the clock is set" $? 0

@@ -81,9 +81,10 @@ static int events[EVENTS], n_events; /* of GONE_CPU */
 /* Disables all events of the CPU once the file AWAY exists, as the kernel does when the CPU goes offline. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
-	int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	int (*real)(clockid_t, struct timespec *);
 	const char *away = getenv("AWAY");
 
+	real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
 	if (n_events && away && access(away, F_OK) == 0) {
 		while (n_events)
 			ioctl(events[--n_events], PERF_EVENT_IOC_DISABLE, 0);
@@ -112,7 +113,8 @@ long syscall(long n, ...)
 		return -1;
 	}
 	a[0] = real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (n == SYS_perf_event_open && getenv("AWAY") && (int)a[2] == atoi(getenv("GONE_CPU")) && a[0] >= 0 && n_events < EVENTS)
+	if (n == SYS_perf_event_open && getenv("AWAY") && (int)a[2] == atoi(getenv("GONE_CPU")) &&
+	    a[0] >= 0 && n_events < EVENTS)
 		events[n_events++] = (int)a[0];
 	return a[0];
 }
@@ -137,15 +139,16 @@ if ! sanitized && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC \
 	for engine in bpf perf; do
 		taskset -c "$last" "$BUILD/tests/burn" threads 1000 >/dev/null & busy=$!
 		rm -f "$tmp/away" "$tmp/away.done"
-		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" AWAY="$tmp/away" \
-			AWAY_DONE="$tmp/away.done" cprof-record -a --engine $engine
+		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" \
+			AWAY="$tmp/away" AWAY_DONE="$tmp/away.done" cprof-record -a --engine $engine
 		had=0
 		await some
 		touch "$tmp/away"
 		done_away() { [ -e "$tmp/away.done" ]; }
 		await done_away
 		ok "$engine: a CPU's events end" done_away
-		nsenter -t "$recorder" -m mount --bind "$tmp/topology" "/sys/devices/system/cpu/cpu$last/topology"
+		nsenter -t "$recorder" -m \
+			mount --bind "$tmp/topology" "/sys/devices/system/cpu/cpu$last/topology"
 		had=$(($(on_last) + 150)) # more than those of a second, which may still be on their way
 		await some
 		end
@@ -171,7 +174,8 @@ else
 fi
 
 # A known process executes a program on a CPU that has come online and is not attached yet.
-taskset -c "$last" sh -c 'until [ -e "$1" ]; do :; done; exec "$2" brief 60000' - "$tmp/go" "$BUILD/tests/burn" & runs=$!
+taskset -c "$last" sh -c 'until [ -e "$1" ]; do :; done; exec "$2" brief 60000' - \
+	"$tmp/go" "$BUILD/tests/burn" & runs=$!
 start 0 cprof-record -a
 touch "$tmp/go"
 burns() { [ "$(cat /proc/$runs/comm)" = burn ]; }
@@ -189,7 +193,8 @@ like "a program that was executed before the CPU was attached is known" \
 for engine in bpf perf; do
 	rm -f "$tmp/go"
 	: >"$tmp/ids"
-	taskset -c 0 sh -c 'until [ -e "$1" ]; do sleep 0.1; done; taskset -c "$2" "$3" threads 1000 >"$4" & wait' - \
+	taskset -c 0 sh -c 'until [ -e "$1" ]; do sleep 0.1; done
+		taskset -c "$2" "$3" threads 1000 >"$4" & wait' - \
 		"$tmp/go" "$last" "$BUILD/tests/burn" "$tmp/ids" & runs=$!
 	start 0 cprof-record --engine $engine -p $runs
 	touch "$tmp/go"

@@ -187,7 +187,8 @@ state() { sed 's/.*) \(.\).*/\1/' "/proc/$(cat "$tmp/exited")/stat" 2>/dev/null;
 tries=0
 until [ "$(state)" = Z ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done
 refused "a process that has exited, with its id still there" 1 \
-	'^cprof-record: process [0-9]* has exited, and its parent has not waited for it yet$' -p "$(cat "$tmp/exited")"
+	'^cprof-record: process [0-9]* has exited, and its parent has not waited for it yet$' \
+	-p "$(cat "$tmp/exited")"
 kill $waits
 refused "not an id" 2 '^cprof-record: invalid -p "x" \(expected a number, as from pgrep x' -p x
 refused "no such CPU" 2 '^cprof-record: -C: CPU 65535 is not online$' -a -C 65535

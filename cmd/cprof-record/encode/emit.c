@@ -185,7 +185,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }
 
-/* The clock was set, or the machine was suspended: the header's wall clock does not apply to later records. */
+/* If the clock was set, or the machine suspended, the header's wall clock does not apply to later records. */
 static bool is_clock_off(const struct emit *e, uint64_t now)
 {
 	int64_t off = (int64_t)(host_epoch_ns() - e->epoch);

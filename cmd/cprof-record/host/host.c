@@ -114,7 +114,8 @@ static uint64_t epoch_of(clockid_t clock)
 
 	/* On a busy machine, milliseconds can pass between two calls: take the closest of some readings. */
 	for (int i = 0; i < 8 && best > 1000; i++) {
-		uint64_t before = clock_ns(clock), real = clock_ns(CLOCK_REALTIME), apart = clock_ns(clock) - before;
+		uint64_t before = clock_ns(clock), real = clock_ns(CLOCK_REALTIME),
+			 apart = clock_ns(clock) - before;
 
 		if (apart < best) {
 			best = apart;

@@ -29,8 +29,8 @@ struct cpu_list {
 
 /*
  * Passes each known fact to say: host, boot-id, machine-id (derived, see machineid.h), kernel-release, arch,
- * cpus-online (as "0-3,8"), cpus-possible (their number) and start-realtime-ns, which is real. Leaves out facts
- * that it cannot read.
+ * cpus-online (as "0-3,8"), cpus-possible (their number) and start-realtime-ns, which is real. Leaves out
+ * facts that it cannot read.
  */
 void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t real);
 

@@ -17,8 +17,8 @@
  * a lock belongs to a recorder that was killed: it is cut but good, and gets its name. A number is added to
  * names that are taken.
  *
- * The oldest files are removed first: those beyond keep_bytes or keep_ns, and others if the disk is full. Their
- * age is the time since their last change, also if the clock was stepped after that.
+ * The oldest files are removed first: those beyond keep_bytes or keep_ns, and others if the disk is full.
+ * Their age is the time since their last change, also if the clock was stepped after that.
  * Only files whose name matches the pattern are removed, with or without the suffix of a compressor. An
  * uncompressed file must also begin like a capture.
  */
@@ -39,7 +39,7 @@ struct rotate {
 	int dir, fd;          /* -1: none */
 	struct buf part;      /* the open file's name in dir */
 	uid_t owner;          /* the owner that our files have */
-	/* CLOCK_REALTIME less CLOCK_BOOTTIME: at rotate_init, and after each step of the clock that was noticed */
+	/* CLOCK_REALTIME less CLOCK_BOOTTIME: at rotate_init, and after each step that was noticed */
 	uint64_t clocks[ROTATE_CLOCKS];
 	size_t n_clocks;
 	bool unnamed;         /* a complete file did not get its name: rotate_adopt may give it */

@@ -78,10 +78,11 @@ bool targets_exited(pid_t id, bool thread)
 
 	if (kill(id, 0) < 0 && errno == ESRCH)
 		return true;
-	return proc_scan_status((uint32_t)id, &s) && (s.state == 'Z' || s.state == 'X') && (thread || s.threads <= 1);
+	return proc_scan_status((uint32_t)id, &s) && (s.state == 'Z' || s.state == 'X') &&
+	       (thread || s.threads <= 1);
 }
 
-/* The state of a process takes some 20 us to read: with many targets, each is read in one of several looks. */
+/* Reading a process's state takes some 20 us: with many targets, each is read in one of several looks. */
 void targets_look(struct targets *t)
 {
 	size_t every = t->n / STATES_MOST + 1, turn = t->looks++ % every;

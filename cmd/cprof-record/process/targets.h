@@ -24,7 +24,7 @@ void targets_release(struct targets *t);
 bool targets_has(const struct targets *t, const struct options *o, uint32_t pid);
 /* Notes a change that procs has applied. */
 void targets_change(struct targets *t, const struct change *c, const struct change_effect *effect);
-/* Returns true if the process, or this one thread, has exited, even if its parent has not waited for it yet. */
+/* Returns true if the process, or this one thread, has exited, even if nobody has waited for it yet. */
 bool targets_exited(pid_t id, bool thread);
 /* Drops targets that exited without a record of it. */
 void targets_look(struct targets *t);

@@ -169,7 +169,8 @@ static bool add_targets_later(struct perf_engine *p, unsigned int cpu)
 	int saved;
 
 	for (size_t i = 0; good && p->processes.n && i <= p->processes.mask; i++)
-		good = !p->processes.values[i] || add_process(p, (pid_t)p->processes.keys[i], &one) || errno == ESRCH;
+		good = !p->processes.values[i] || add_process(p, (pid_t)p->processes.keys[i], &one) ||
+		       errno == ESRCH;
 	for (size_t i = 0; good && i < o->n_tids; i++)
 		good = add_event(p, o->tids[i], cpu) || errno == ESRCH;
 	if (good)
