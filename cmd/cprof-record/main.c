@@ -320,7 +320,7 @@ static void record(struct recorder *r)
 			continue;
 		}
 		housekeeping_flush(r, now);
-		hotplug_follow(r, now);
+		hotplug_follow(r, host_mono_ns()); /* later than any change of a period above */
 		follow_groups(r);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
