@@ -42,9 +42,9 @@ WALK_FN int begin_own_stack(unsigned long long key, unsigned long long now, int 
 	unsigned long long who = bpf_get_current_pid_tgid();
 	struct scratch *s = my_scratch();
 
-	if (!s || s->busy)
+	/* In one step: on_back may be preempted, and another thread may come back on this CPU. */
+	if (!s || __sync_lock_test_and_set(&s->busy, 1))
 		return 0;
-	s->busy = 1;
 	begin_stack(s, key, who >> 32, (unsigned int)who, now);
 	s->head.cgroup = bpf_get_current_cgroup_id();
 	s->head.owner = current_owner();
