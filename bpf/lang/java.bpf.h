@@ -210,6 +210,16 @@ WALK_FN int java_stub_name(WALK_ENV env, __u64 object, __u64 sign)
 	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
+/* A level of its own stands for the methods that have no room. Only the outermost one is still known. */
+static __always_inline void java_note_cut(struct java_cpu *c)
+{
+	c->record.places[JAVA_LEVELS - 2].function = 0;
+	c->record.places[JAVA_LEVELS - 2].position = LANG_STATE_DEPTH;
+	c->levels = JAVA_LEVELS - 1;
+	c->scope = 0;
+	c->broken = 1;
+}
+
 /* Reads the methods at a place in compiled code, and sends them. near: see java_debug. */
 static __always_inline void java_note_code(WALK_ENV env, struct java_cpu *c, const struct java_layout *y,
 					   __u32 near)
@@ -221,6 +231,9 @@ static __always_inline void java_note_code(WALK_ENV env, struct java_cpu *c, con
 		java_level(env, 0, 0);
 	for (int i = 0; i < JAVA_LEVELS && c->scope; i++)
 		java_level(env, 0, 0);
+	if (c->scope)
+		java_note_cut(c);
+	c->j.bci = JAVA_NO_BCI; /* that of the last scope */
 	if (c->broken || !c->levels)
 		java_level(env, java_blob64(&c->j, y, JAVA_NM_METHOD), 0);
 	c->code = java_send(env, JAVA_KEY_CODE, c->j.pc, java_sign(&c->j, c->j.compile_id));

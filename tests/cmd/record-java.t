@@ -89,6 +89,30 @@ is "a method that is inlined has the line of its loop" \
 	"$(grep -o 'Known\.fifty (Known\.java:[0-9]*)' "$tmp/lines" | sort -u)" \
 	"Known.fifty (Known.java:$(grep -n 'int fifty()' "$tests/loads/Known.java" | cut -d: -f1))"
 
+# A place has room for 32 methods. A longer chain keeps the inner ones and the outermost one.
+{
+	echo 'class Deep {'
+	for i in $(seq 0 39); do echo "	static int f$i(int n) { return f$((i + 1))(n) + 1; }"; done
+	cat <<-'END'
+		static int f40(int n) { int x = n; for (int i = 0; i < 3000; i++) x = x * 31 + (x >>> 7) + i % 7; return x; }
+		public static void main(String[] arguments) {
+			long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1000000, x = 0;
+			while (System.nanoTime() < end)
+				x += f0((int)x);
+			System.out.println(x);
+		}
+		}
+	END
+} >"$tmp/Deep.java"
+"$jdk/javac" -d "$tmp" "$tmp/Deep.java"
+for ms in 3000 12000; do # longer if others have the CPUs
+	record deep 499 -XX:MaxInlineLevel=100 Deep $ms
+	grep -q '\[java: depth\]' "$tmp/deep.folded" && break
+done
+inner=$(seq -s ';' -f 'Deep.f%g' 11 40)
+like "methods that have no room leave a mark" "$(grep 'depth\]' "$tmp/deep.folded" | head -n 1)" \
+	"Deep\.main;(Deep\.f0;)?\[java: depth\];$inner "
+
 if [ "$version" -ge 21 ] && "$jdk/javac" -d "$tmp" "$tests/loads/KnownVirtual.java"; then
 	record virtual 499 KnownVirtual 2000
 	judge virtual
