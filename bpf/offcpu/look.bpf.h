@@ -209,7 +209,7 @@ static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_st
 		return 0;
 	drop_early(task, t);
 	split_time(t, start, now, &waited, &queued);
-	throttled = take_throttled(t, throttled_until(task, t, now), t->reason == WAIT_CPU ? waited : queued);
+	throttled = take_throttled(t, throttled_until(task, t, now), queued);
 	fill_wait(w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w->ns[i] = 0;

@@ -110,6 +110,16 @@ if [ "$second" ]; then
 else
 	skip "two threads on two CPUs" "there is only one"
 fi
+# Held up when the recording ends: the wait is not over, and the recorder looks at it from outside.
+if [ -e "$own/cpu.max" ]; then echo '4000 1000000' >"$own/cpu.max"; else echo 1000000 >"$own/cpu.cfs_period_us"; fi
+record "sh '$tmp/run' '$own' $first brief 60000 & echo \$! >'$tmp/pid'; sleep 0.7"
+kill "$(cat "$tmp/pid")"
+sums=$(cprof-fold -t --no-names --wall --comm held "$tmp/raw.bin" | awk '
+	/\[throttled\] / { lost += $NF }
+	{ all += $NF }
+	END { printf "%.0f %.0f\n", lost, all }')
+ok "a wait that goes on is of its kind: $sums ns" \
+	awk -v lost="${sums% *}" -v all="${sums#* }" 'BEGIN { exit !(lost > all / 2) }'
 record "sh '$tmp/run' '$free' $first brief 80"
 is "a group without a quota loses nothing" \
 	"$(cprof-fold --event off-cpu:throttled --comm held "$tmp/raw.bin" 2>/dev/null | head -1)" ""
