@@ -187,6 +187,15 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 	enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
+/* The thread is dead, or not wanted any more: reports its waits and its run time. */
+static __always_inline void report_last(struct thread *t, unsigned int pid, unsigned int tid,
+					unsigned long long now)
+{
+	report_sites(t, pid, tid, now);
+	report_run(t, pid, tid, now);
+	t->left = 0;
+}
+
 /* The current thread leaves. Returns nonzero if it has begun a stack, which finish_stack sends. */
 WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 {
@@ -196,6 +205,7 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 	unsigned long long key;
 	struct thread *t;
 	struct site *s;
+	int wanted;
 
 	if (prev->flags & KTHREAD)
 		return 0;
@@ -203,15 +213,15 @@ WALK_FN int leave_cpu(int preempted, unsigned int state, unsigned long long now)
 	if (!t)
 		return 0;
 	t->seen = 1;
-	if (!is_wanted(pid, tid)) {
-		t->start = t->since = 0;
-		return 0;
+	wanted = is_wanted(pid, tid);
+	if (wanted) {
+		make_up(prev, t, now);
+		stop_running(t, now);
 	}
-	make_up(prev, t, now);
-	stop_running(t, now);
-	if (state & DEAD) {
-		report_sites(t, pid, tid, now);
-		report_run(t, pid, tid, now);
+	if (!wanted || (state & DEAD)) {
+		if (wanted || t->left) /* it was wanted */
+			report_last(t, pid, tid, now);
+		t->start = t->since = 0;
 		return 0;
 	}
 	if (t->due) { /* it was switched in, but not by schedule() */

@@ -48,6 +48,18 @@ is "its control group too" "$(cprof-fold --container --in "/$two" "$tmp/id.bin" 
 status "with -p, both must be so" 0 cprof-record -q --cgroup $one -p $first,$second -o "$tmp/p.bin" 1
 is "and are" "$(commands "$tmp/p.bin")" "first "
 
+# A thread that leaves the group: the waits before are shorter than a stack is worth, but they are reported.
+cat >"$tmp/waits" <<'END'
+open my $group, ">", "$ARGV[0]/cgroup.procs" or die;
+select undef, undef, undef, 0.02 for 1 .. 30;
+syswrite $group, $$;
+select undef, undef, undef, 0.02 for 1 .. 3;
+END
+cprof-record -q --off-cpu=60s --cgroup /$one -o "$tmp/left.bin" -- \
+	sh -c 'echo $$ >"$1/cgroup.procs" && exec perl "$3" "$2"' sh "$root/$one" "$root/$two" "$tmp/waits"
+got=$(cprof-fold --no-names --event off-cpu:sleep --comm perl "$tmp/left.bin" | awk '{ n += $NF } END { printf "%.0f\n", n }')
+ok "a process that leaves the group has its short waits there ($got ns)" [ "${got:-0}" -ge 600000000 ]
+
 # A process that moves during the recording
 cp "$BUILD/tests/burn" "$tmp/mover" && in_group $one mover; mover=$!
 trap 'kill -9 $first $second $inner $mover 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two"; rm -rf "$tmp"' EXIT
