@@ -267,7 +267,7 @@ WALK_FN int report_site(struct thread *t, unsigned int which, unsigned int pid, 
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
-	} else if (gone) { /* otherwise the time stays, and is reported later */
+	} else if (gone || w.slept + w.queued) { /* otherwise all of it stays, and is reported later */
 		count_wait(WAIT_COUNT_LOST, 1);
 	}
 	if (gone)
