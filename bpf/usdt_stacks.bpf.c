@@ -111,18 +111,21 @@ static long see_mapping(struct task_struct *task, struct vm_area_struct *vma, vo
 	return 0;
 }
 
-/* Finds the machine stack again if the stack pointer has left the one that is known. */
-static __always_inline void find_fiber(struct usdt_thread *t, unsigned long long sp)
+/*
+ * Finds the machine stack again if the stack pointer has left the one that is known. Returns 0 if that fails,
+ * as it does while another thread changes the mappings: the known stack is not the one of this call.
+ */
+static __always_inline int find_fiber(struct usdt_thread *t, unsigned long long sp)
 {
 	struct range r = { 0, 0 };
 
 	if (!find_fibers || (sp >= t->low && sp < t->fiber))
-		return;
-	/* It fails if another thread is changing the mappings: then the thread keeps its last stack. */
+		return 1;
 	if (bpf_find_vma(bpf_get_current_task_btf(), sp, see_mapping, &r, 0) || !r.high)
-		return;
+		return 0;
 	t->low = r.low;
 	t->fiber = r.high;
+	return 1;
 }
 
 static __always_inline struct usdt_thread *find_thread(unsigned int tid)
@@ -392,12 +395,10 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 		return;
 	}
 	t = site ? find_thread(tid) : NULL;
-	if (t) {
-		find_fiber(t, sp);
+	if (t && find_fiber(t, sp))
 		s = find_stack(tid, t, site->language);
-	}
 	if (!s) {
-		count_usdt(USDT_NO_ROOM, 1);
+		count_usdt(USDT_NO_STACK, 1);
 		return;
 	}
 	read_call(ctx, site, &c);

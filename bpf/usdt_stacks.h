@@ -43,7 +43,7 @@ enum usdt_count {
 	USDT_DEEP,    /* entries beyond USDT_FRAMES */
 	USDT_MARKED,  /* stacks of threads that ran before the probes were there */
 	USDT_UNNAMED, /* entries whose function could not be read or sent */
-	USDT_NO_ROOM, /* hits of threads that found no memory */
+	USDT_NO_STACK, /* hits of threads that found no memory, or not the stack they run on */
 	USDT_RUN_NS,
 	USDT_COUNTS,
 };

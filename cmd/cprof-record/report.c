@@ -256,7 +256,7 @@ static void print_calls(const struct recorder *r)
 	print_number("; ", n[USDT_DEEP], "call too deep for a frame", "calls too deep for a frame");
 	print_number("; ", n[USDT_STRAYS], "return without a call", "returns without a call");
 	print_number("; ", n[USDT_UNNAMED], "call without a name", "calls without a name");
-	print_number("; ", n[USDT_NO_ROOM], "probe without memory", "probes without memory");
+	print_number("; ", n[USDT_NO_STACK], "probe without a stack", "probes without a stack");
 	fputc('\n', stderr);
 	if (n[USDT_ENTRIES] == 0 || n[USDT_STRAYS] > n[USDT_RETURNS] / 2)
 		cli_warn("--usdt-stacks %s: %s: %s", probes->provider,
