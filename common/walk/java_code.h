@@ -29,6 +29,7 @@ enum java_kind {
 	JAVA_GLUE, /* adapters and vtable stubs: they have no frame */
 	JAVA_STUB,     /* a blob of its own */
 	JAVA_ROUTINES, /* many stubs in one blob */
+	JAVA_UNROLLS,  /* puts frames of the interpreter in place of one of compiled code */
 	JAVA_FROZEN, /* the return barrier: the frames of a virtual thread that are above are in the heap */
 };
 
@@ -39,6 +40,7 @@ enum java_how {
 	JAVA_RA_GIVEN = 4, /* the return address is java_walk.ra */
 	JAVA_SP_GIVEN = 8, /* the caller's rsp is java_walk.sp; otherwise the place's CFA */
 	JAVA_NATIVE = 16,  /* the caller may be native code */
+	JAVA_WHOLE = 32,   /* the caller is not the interpreter: its frames are not whole yet */
 };
 
 struct java_spot {
@@ -214,6 +216,9 @@ static WALK_INLINE __u32 java_kind_of(__u64 name)
 		return JAVA_GLUE;
 	case 0x62757453: /* "Stub"Routines */
 		return JAVA_ROUTINES;
+	case 0x706f6544: /* "Deop"timizationBlob */
+	case 0x6f636e55: /* "Unco"mmonTrapBlob */
+		return JAVA_UNROLLS;
 	default:
 		return JAVA_STUB;
 	}

@@ -116,6 +116,17 @@ WALK_FN int java_plan_stub(WALK_ENV env, __u64 pc, __u32 exact)
 }
 
 /*
+ * Lists the place for the caller of a blob that deoptimizes. At its first call the frame of compiled code is
+ * still there. Then the blob takes that frame down and makes frames for the interpreter, which have no method
+ * until its second call is over. Between calls there is no place: the stack is neither the one nor the other.
+ */
+static WALK_INLINE void java_plan_deopt(struct java_walk *j, const struct walk *w)
+{
+	if (!w->exact)
+		java_add(j, w->regs[UNWIND_RSP] + j->frame_size, JAVA_BP_SAVED | JAVA_WHOLE);
+}
+
+/*
  * Lists places above the return barrier. At rsp is the entry of the continuation; rbp and the return address
  * of the carrier follow it. Once the barrier has made room on the stack, only rbp still leads there.
  */

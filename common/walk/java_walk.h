@@ -26,8 +26,9 @@ static WALK_INLINE int java_is_good(WALK_ENV env, struct java_walk *j, struct wa
 
 	if (!walk_is_code(ra) || (!within && !(how & JAVA_NATIVE)))
 		return 0;
-	if (java_is_within(ra, j->p.interpreter, j->p.interpreter_end) ||
-	    java_is_within(ra, j->p.barrier, j->p.barrier_end) || java_is_known(env, ra))
+	if (java_is_within(ra, j->p.interpreter, j->p.interpreter_end))
+		return !(how & JAVA_WHOLE);
+	if (java_is_within(ra, j->p.barrier, j->p.barrier_end) || java_is_known(env, ra))
 		return 1;
 	call = walk_is_call(env, ra);
 	if (call == 0)
@@ -113,6 +114,9 @@ static WALK_INLINE int java_plan(WALK_ENV env, struct java_walk *j, const struct
 			java_plan_leaf(env, pc);
 		else
 			java_plan_caller(env, rip);
+		break;
+	case JAVA_UNROLLS:
+		java_plan_deopt(j, w);
 		break;
 	case JAVA_GLUE:
 	case JAVA_STUB:

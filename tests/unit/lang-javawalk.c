@@ -479,14 +479,43 @@ static void check_callers(void)
 	check(step_from_call("counter_overflow Runtime1 stub", 48, "8b c6") == 5, "a stub that has called");
 }
 
+/* Steps from a blob that deoptimizes. ra: its return address. Returns the end of the step. */
+static int step_from_deopt(const char *kind, unsigned int exact, uint64_t ra)
+{
+	make_host(kind, 48, 4);
+	put_code(8, "e8 00 00 00 00 8b c6");
+	host.stack[SP + 5] = ra;
+	host.walk.regs[UNWIND_RIP] = HEAP + BLOB + CODE + 13;
+	host.walk.exact = host.walk.inner = exact;
+	return java_step(&host, host.walk.regs[UNWIND_RIP] - !exact);
+}
+
+static void check_deopt(void)
+{
+	static const char *const kinds[] = { "DeoptimizationBlob", "UncommonTrapBlob" };
+
+	for (int i = 0; i < 2; i++) {
+		check(step_from_deopt(kinds[i], 0, call_end(SP + 5)) == WALK_ON &&
+			      host.walk.regs[UNWIND_RIP] == call_end(SP + 5),
+		      "compiled code that is deoptimized is the caller");
+		check(step_from_deopt(kinds[i], 0, HEAP + INTERPRETER + 8) == WALK_BAD_RULE,
+		      "... but no frame of the interpreter that has no method yet");
+		check(step_from_deopt(kinds[i], 1, call_end(SP + 5)) == WALK_BAD_RULE,
+		      "... and no word of the stack while frames are made");
+	}
+	check(step_from_deopt("resolve_static_call", 0, HEAP + INTERPRETER + 8) == WALK_ON,
+	      "any other stub is called by the interpreter");
+}
+
 /* Walks over random code with registers near the stack. Returns false if a step goes down or stays. */
 static bool walk_noise(void)
 {
 	static const char *const kinds[] = { "nmethod", "native nmethod", "Interpreter", "vtable chunks",
-					     "StubRoutines (1)", "resolve_static_call", "I2C/C2I adapters" };
+					     "StubRoutines (1)", "resolve_static_call", "I2C/C2I adapters",
+					     "DeoptimizationBlob" };
 	uint64_t before;
 
-	make_host(kinds[random_below(7)], 8 * (unsigned int)random_below(64),
+	make_host(kinds[random_below(8)], 8 * (unsigned int)random_below(64),
 		  (unsigned int)random_below(200));
 	for (int i = 0; i < CODE_BYTES; i += 8)
 		put(host.heap + BLOB + CODE + i, random_u64(), 8);
@@ -600,6 +629,7 @@ int main(void)
 		check_listing(&listings[i]);
 	check_callers();
 	check_interpreter();
+	check_deopt();
 	check_noise();
 	return checks_done();
 }
