@@ -190,20 +190,21 @@ static WALK_INLINE int java_plan_entry(WALK_ENV env, struct java_walk *j, const 
 }
 
 /*
- * Lists the place for a method that the interpreter leaves: pop %r13; mov %rbx,%rsp; jmp *%r13. Returns
- * false if it does not leave one.
+ * Lists the place for a method that the interpreter leaves: leave; pop %r13; mov %rbx,%rsp; jmp *%r13. Newer
+ * versions have more before the jump (19), and movb $0,d(%r15) after leave (25). Returns false if it does not
+ * leave one.
  */
-static WALK_INLINE int java_plan_exit(struct java_walk *j, const struct walk *w, __u64 code)
+static WALK_INLINE int java_plan_exit(struct java_walk *j, const struct walk *w, __u64 before, __u64 code)
 {
-	__u64 sp = w->regs[UNWIND_RSP], six = code & 0xffffffffffff, five = code & 0xffffffffff;
+	__u64 sp = w->regs[UNWIND_RSP], five = code & 0xffffffffff;
 
 	j->ra = w->regs[13];
 	j->sp = w->regs[UNWIND_RBX];
-	if ((code & 0xffffff) == 0xe5ff41)
-		java_add(j, sp, JAVA_RA_GIVEN);
-	else if (six == 0xe5ff41e38b48 || six == 0xe5ff41dc8948)
+	/* Elsewhere r13 is in code only just after a call. */
+	if (j->ra - j->low < j->span && !java_is_resumed(code))
 		java_add(j, sp, JAVA_RA_GIVEN | JAVA_SP_GIVEN);
-	else if (five == 0xe38b485d41 || five == 0xdc89485d41)
+	else if (five == 0xe38b485d41 || five == 0xdc89485d41 ||
+		 (before >> 56 == 0xc9 && (code & 0xff00000000ffffff) == 0x87c641))
 		java_add(j, sp + 8, JAVA_SP_GIVEN);
 	return j->n != 0;
 }
@@ -214,7 +215,7 @@ WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 	const struct java_layout *y = java_layout(env);
 	struct java_walk *j = java_state(env);
 	struct walk *w = walk_state(env);
-	__u64 sp, bp, bcp, code = 0, method[2] = { 0, 0 }, saved[2] = { 0, 0 };
+	__u64 sp, bp, bcp, code[2] = { 0, 0 }, method[2] = { 0, 0 }, saved[2] = { 0, 0 };
 
 	if (!j || !w || !y)
 		return 0;
@@ -222,8 +223,8 @@ WALK_FN int java_plan_interpreted(WALK_ENV env, __u64 pc, __u32 exact)
 	bp = w->regs[UNWIND_RBP];
 	exact = exact && w->inner;
 	if (exact)
-		java_copy(env, &code, sizeof(code), 8, pc);
-	if (exact && (java_plan_exit(j, w, code) || java_plan_entry(env, j, w, code)))
+		java_copy(env, code, sizeof(code), 16, pc - 8);
+	if (exact && (java_plan_exit(j, w, code[0], code[1]) || java_plan_entry(env, j, w, code[1])))
 		return 0;
 	/* Each read has two words: the second is of no use. */
 	if (bp < sp || bp - sp >= JAVA_FRAME_SPAN || (bp & 7) ||
