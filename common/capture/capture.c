@@ -73,6 +73,7 @@ void capture_release(struct capture *c)
 static const char *begin_segment(struct capture *c)
 {
 	struct capture_totals t = capture_totals(c);
+	struct capture_gaps gaps = c->gaps;
 	bool good;
 
 	release_segment(c);
@@ -81,6 +82,7 @@ static const char *begin_segment(struct capture *c)
 	c->before = t;
 	t.segments++;
 	c->totals = t;
+	c->gaps = gaps;
 	return good ? NULL : capture_no_memory;
 }
 
@@ -149,6 +151,7 @@ const char *capture_apply(struct capture *c, const struct record *r)
 {
 	const char *wrong;
 
+	c->gaps.records++;
 	if (c->no_memory)
 		wrong = capture_no_memory;
 	else if (r->type == RECORD_NODE)

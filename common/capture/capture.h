@@ -211,6 +211,11 @@ struct capture;
 /* Returns true if the totals count this segment, judged by the records so far. */
 typedef bool capture_counting(const void *context, const struct capture *c);
 
+/* The gaps between ids in all segments so far, and the records so far, which limit them. */
+struct capture_gaps {
+	uint64_t bytes, records;
+};
+
 struct capture {
 	/* Indexed by id; 0 is unused. Check defined before use, unless the id is from an accepted sample. */
 	struct capture_process *processes;
@@ -263,6 +268,7 @@ struct capture {
 	uint32_t epoch_count;
 	bool sampled;   /* began, totals.first and totals.last are set */
 	uint64_t began; /* time of the segment's first sample in the order of the stream */
+	struct capture_gaps gaps;
 	bool no_memory; /* permanent: no later record is applied */
 	struct capture_totals totals;
 	struct capture_totals before; /* the totals before this segment */

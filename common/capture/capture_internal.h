@@ -29,21 +29,35 @@ extern const char capture_no_memory[];
 
 /*
  * Ids are dense, but the records that defined some of them may have been lost or filtered out. The undefined
- * part of each array is limited to this size, so that a few bad bytes cannot claim gigabytes.
+ * part of each array is limited to GAP_BYTES, so that a few bad bytes cannot claim gigabytes. All gaps of all
+ * segments together are limited to GAPS_FREE and some for each record: without that, each of many short
+ * segments could claim as much again, and every reader clears and walks these arrays.
  */
-enum { CAPTURE_GAP_BYTES = 16 << 20 };
+enum { CAPTURE_GAP_BYTES = 16 << 20, CAPTURE_GAPS_FREE = 1 << 27, CAPTURE_GAPS_EACH = 1024 };
+
+/* Counts a gap of n bytes. Returns false if it is too large; it is then not counted. */
+static inline bool claim_gap(struct capture_gaps *g, uint64_t n)
+{
+	if (g->bytes + n > CAPTURE_GAPS_FREE + g->records * CAPTURE_GAPS_EACH)
+		return false;
+	g->bytes += n;
+	return true;
+}
 
 /*
  * Makes room for element id of an array, or returns a sentence. New elements are zero up to id; memory
- * reserved beyond id is not touched, so that it costs no pages. The macro fills in the five fields that
- * belong to an array.
+ * reserved beyond id is not touched, so that it costs no pages. The macro fills in the fields that belong to an
+ * array.
  */
 static inline __attribute__((always_inline))
-const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size, uint64_t id)
+const char *make_room(struct capture_gaps *gaps, void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size,
+		      uint64_t id)
 {
 	uint8_t *p;
 
 	if (id == 0 || id >= CAPTURE_GAP_BYTES / size + 2 * defined || id >> 31)
+		return "an id out of range";
+	if (id > *n && !claim_gap(gaps, (id - *n) * size))
 		return "an id out of range";
 	if (!extend_array(array_ptr, cap, (size_t)id, size))
 		return capture_no_memory;
@@ -54,7 +68,7 @@ const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, s
 }
 
 #define MAKE_ROOM(c, what, id)                                                                       \
-	make_room(&(c)->what, &(c)->n_##what, &(c)->cap_##what, (c)->defined_##what, sizeof(*(c)->what), id)
+	make_room(&(c)->gaps, &(c)->what, &(c)->n_##what, &(c)->cap_##what, (c)->defined_##what, sizeof(*(c)->what), id)
 
 #define DEFINED(c, what, id) ((id) < (c)->n_##what && (c)->what[id].defined)
 

@@ -167,6 +167,8 @@ const char *ledger_apply(struct capture *c, const struct record_ledger *r)
 	note_time(c, r->time);
 	if (r->outcome >= OUTCOMES)
 		return NULL; /* from a newer version; it is passed on, but cannot be added up here */
+	if (r->cpu > c->n_ledger && !claim_gap(&c->gaps, (r->cpu - c->n_ledger) * sizeof(*c->ledger)))
+		return "the ledger of an impossible CPU";
 	if (!grow_array(&c->ledger, &c->cap_ledger, (size_t)r->cpu, sizeof(*c->ledger)))
 		return capture_no_memory;
 	if (r->cpu >= c->n_ledger)
