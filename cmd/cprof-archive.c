@@ -407,8 +407,7 @@ static void forget_segment(struct pass *p)
 {
 	p->n_placed = 1;
 	p->host_known = false;
-	if (p->seen)
-		memset(p->seen, 0, p->cap_seen * sizeof(*p->seen));
+	clear_array(&p->seen, &p->cap_seen, sizeof(*p->seen));
 }
 
 static enum status archive_capture(struct archive *a, const char *path)

@@ -24,6 +24,12 @@ static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t siz
 /* Like grow_array, but leaves new elements undefined. For arrays that are written before they are read. */
 static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size);
 
+/*
+ * Zeroes an array for reuse, or frees a large one: otherwise one large use would make each small one after it
+ * as expensive.
+ */
+void clear_array(void *array_ptr, size_t *cap, size_t size);
+
 /* The slow path of the two above, taken when n >= *cap. */
 bool enlarge_array(void *array_ptr, size_t *cap, size_t n, size_t size, bool zeroed);
 

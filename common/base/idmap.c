@@ -5,7 +5,7 @@
 
 #include "common/base/hash.h"
 
-enum { SLOTS_MIN = 64 };
+enum { SLOTS_MIN = 64, SPARSE = 16 }; /* SPARSE: slots for each entry of a map whose memory is not kept */
 
 void idmap_init(struct idmap *m)
 {
@@ -21,6 +21,10 @@ void idmap_release(struct idmap *m)
 
 void idmap_clear(struct idmap *m)
 {
+	if (m->mask >= SLOTS_MIN && m->n < m->mask / SPARSE) {
+		idmap_release(m);
+		return;
+	}
 	if (m->values)
 		memset(m->values, 0, (m->mask + 1) * sizeof(*m->values));
 	m->n = 0;

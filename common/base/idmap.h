@@ -25,7 +25,7 @@ struct idmap {
 
 void idmap_init(struct idmap *m);
 void idmap_release(struct idmap *m);
-void idmap_clear(struct idmap *m); /* empties the map, but keeps the memory */
+void idmap_clear(struct idmap *m); /* empties the map, but keeps the memory if much of it was used */
 bool idmap_find(const struct idmap *m, uint64_t key, uint32_t *value);
 /* Sets key to value, which is below UINT32_MAX. Returns false if out of memory. */
 bool idmap_set(struct idmap *m, uint64_t key, uint32_t value);

@@ -508,8 +508,7 @@ static bool add_segment(struct collect *c)
 	c->memo = NULL;
 	if (c->keys.n)
 		memset(c->by_key, 0, c->keys.n * sizeof(*c->by_key));
-	if (c->slept)
-		memset(c->slept, 0, c->cap_slept * sizeof(*c->slept));
+	clear_array(&c->slept, &c->cap_slept, sizeof(*c->slept));
 	intern_release(&c->keys);
 	c->looked = false;
 	return good;

@@ -52,8 +52,7 @@ static bool flush_segment(struct gather *g)
 
 	if (g->keys.n)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
-	if (g->looked)
-		memset(g->looked, 0, g->cap_looked * sizeof(*g->looked));
+	clear_array(&g->looked, &g->cap_looked, sizeof(*g->looked));
 	free(g->origins); /* by ids of the segment */
 	g->origins = NULL;
 	intern_release(&g->keys);

@@ -5,6 +5,8 @@
 
 #include "common/base/array.h"
 
+enum { WAITED_KEPT = 4096 }; /* threads whose memory is kept for the next segment */
+
 static uint32_t limit_slice(uint64_t slice)
 {
 	return slice < UINT32_MAX ? (uint32_t)slice : UINT32_MAX;
@@ -166,18 +168,26 @@ bool gather_spread_ticks(struct gather *g, const struct record_ledger *r)
 	return origins_tick(g->view->origins, &t);
 }
 
-void gather_spread_forget(struct gather *g)
-{
-	for (size_t i = 0; i < g->cap_waited; i++)
-		g->waited[i].n = 0;
-	if (g->cap_ticked)
-		memset(g->ticked, 0, g->cap_ticked * sizeof(*g->ticked));
-}
-
-void gather_spread_release(struct gather *g)
+static void release_waited(struct gather *g)
 {
 	for (size_t i = 0; i < g->cap_waited; i++)
 		free(g->waited[i].list);
 	free(g->waited);
+	g->waited = NULL;
+	g->cap_waited = 0;
+}
+
+void gather_spread_forget(struct gather *g)
+{
+	if (g->cap_waited > WAITED_KEPT)
+		release_waited(g);
+	for (size_t i = 0; i < g->cap_waited; i++)
+		g->waited[i].n = 0;
+	clear_array(&g->ticked, &g->cap_ticked, sizeof(*g->ticked));
+}
+
+void gather_spread_release(struct gather *g)
+{
+	release_waited(g);
 	free(g->ticked);
 }

@@ -459,7 +459,7 @@ static bool make_leaves(struct gather *g)
 		return true;
 	if (!grow_array(&tap->leaves, &tap->cap_leaves, g->keys.n - 1, sizeof(*tap->leaves)))
 		return false;
-	memset(tap->leaves, 0, tap->cap_leaves * sizeof(*tap->leaves));
+	memset(tap->leaves, 0, g->keys.n * sizeof(*tap->leaves));
 	return true;
 }
 

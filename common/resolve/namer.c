@@ -57,8 +57,7 @@ static bool forget_segment(struct namer *n)
 {
 	strings_clear(&n->strings);
 	jit_release(&n->jit);
-	if (n->files)
-		memset(n->files, 0, n->cap_files * sizeof(*n->files));
+	clear_array(&n->files, &n->cap_files, sizeof(*n->files));
 	n->n_files = 0;
 	n->n_placed = n->n_said = 1;
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;

@@ -11,8 +11,10 @@ enum { ID_STEP = 1 << 20, ID_MAX = INT32_MAX };
 
 void strings_clear(struct strings *s)
 {
-	if (s->ids)
-		memset(s->ids, 0, s->cap * sizeof(*s->ids));
+	for (size_t i = 0; s->texts.n && i <= s->texts.mask; i++) { /* texts outlive a segment: most have no id */
+		if (s->texts.values[i])
+			s->ids[s->texts.values[i] - 1] = 0;
+	}
 	idmap_clear(&s->texts);
 	s->highest = s->next = s->taken = 0;
 }

@@ -71,10 +71,8 @@ uint64_t running_share(struct running *r, uint32_t who, enum running_part what, 
 
 void running_forget(struct running *r)
 {
-	if (r->cap_since)
-		memset(r->since, 0, r->cap_since * sizeof(*r->since));
-	if (r->cap_accounts)
-		memset(r->accounts, 0, r->cap_accounts * sizeof(*r->accounts));
+	clear_array(&r->since, &r->cap_since, sizeof(*r->since));
+	clear_array(&r->accounts, &r->cap_accounts, sizeof(*r->accounts));
 }
 
 void running_release(struct running *r)
