@@ -138,22 +138,27 @@ static enum elf_opened look_at_segment(struct headers *h, const uint8_t *entry, 
 }
 
 /* Returns true if the file has least bytes of data besides holes, or if holes are not reported. */
-static bool has_data(const struct headers *h, uint64_t least)
+static bool has_data(int fd, uint64_t least)
 {
 	uint64_t found = 0;
 	off_t at = 0;
 
 	for (unsigned int i = 0; i < EXTENTS_MAX && found < least; i++) {
-		off_t data = lseek(h->fd, at, SEEK_DATA);
+		off_t data = lseek(fd, at, SEEK_DATA);
 
 		if (data < 0)
 			return errno != ENXIO; /* ENXIO: the rest is a hole */
-		at = lseek(h->fd, data, SEEK_HOLE);
+		at = lseek(fd, data, SEEK_HOLE);
 		if (at <= data)
 			return true;
 		found += (uint64_t)(at - data);
 	}
 	return found >= least;
+}
+
+bool elf_is_sparse(int fd, uint64_t bytes)
+{
+	return bytes > HOLES_FREE && !has_data(fd, (bytes - HOLES_FREE) / 2);
 }
 
 enum elf_opened elf_check_bounds(int fd)
@@ -179,7 +184,7 @@ enum elf_opened elf_check_bounds(int fd)
 	if (result == ELF_OPENED)
 		result = look_through(&h, h.shoff, h.sections, h.is->section, look_at_section);
 	claimed = h.all_sections > h.largest_segment ? h.all_sections : h.largest_segment;
-	if (result == ELF_OPENED && claimed > HOLES_FREE && !has_data(&h, (claimed - HOLES_FREE) / 2))
+	if (result == ELF_OPENED && elf_is_sparse(fd, claimed))
 		return ELF_SPARSE;
 	return result;
 }

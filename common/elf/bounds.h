@@ -21,6 +21,8 @@ enum { ELF_NOTES_MAX = 1 << 20 }; /* bytes of a section or segment of notes; lar
 
 /* Returns ELF_OPENED if the file is within all limits, even if not whole. Moves the descriptor's offset. */
 enum elf_opened elf_check_bounds(int fd);
+/* Returns true if the file has less than about half of this many bytes of data, the rest being holes. */
+bool elf_is_sparse(int fd, uint64_t bytes);
 /* Checks the limits and opens the file with libelf. Returns NULL on failure, with the reason in *why. */
 Elf *elf_begin_bounded(int fd, enum elf_opened *why);
 

@@ -237,9 +237,11 @@ const char *elf_refusal(enum elf_opened opened)
 		[ELF_TOO_LONG_NAMES] = "section names are too long (expected at most 64 MiB)",
 		[ELF_TOO_MANY_NOTES] = "too many notes (expected at most 16 MiB)",
 		[ELF_SPARSE] = "more holes than data in its sections",
+		[ELF_TOO_LARGE] = "too large for the checksum of .gnu_debuglink (expected at most 4 GiB)",
+		[ELF_MOSTLY_HOLES] = "more holes than data",
 	};
 
-	return opened >= ELF_TOO_MANY_SECTIONS && opened <= ELF_SPARSE ? texts[opened] : NULL;
+	return opened >= ELF_TOO_MANY_SECTIONS && opened <= ELF_MOSTLY_HOLES ? texts[opened] : NULL;
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)
@@ -491,14 +493,22 @@ bool elf_is_whole(const struct elf_file *f)
 	return true;
 }
 
-bool elf_crc32(const struct elf_file *f, uint32_t *crc)
+enum elf_opened elf_crc32(const struct elf_file *f, uint32_t *crc)
 {
+	const uint64_t most = (uint64_t)ELF_CRC_GIB << 30;
 	static uint32_t table[256];
 	uint8_t bytes[1 << 16];
 	uint32_t c = UINT32_MAX;
+	struct stat st;
 	off_t at = 0;
 	ssize_t n;
 
+	if (fstat(f->fd, &st) != 0)
+		return ELF_DAMAGED;
+	if ((uint64_t)st.st_size > most)
+		return ELF_TOO_LARGE;
+	if (elf_is_sparse(f->fd, (uint64_t)st.st_size))
+		return ELF_MOSTLY_HOLES;
 	for (uint32_t i = 0; !table[255] && i < 256; i++) {
 		uint32_t v = i;
 
@@ -506,11 +516,11 @@ bool elf_crc32(const struct elf_file *f, uint32_t *crc)
 			v = v & 1 ? v >> 1 ^ 0xedb88320 : v >> 1;
 		table[i] = v;
 	}
-	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0) {
+	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0 && (uint64_t)at < most) { /* it may grow meanwhile */
 		for (ssize_t i = 0; i < n; i++)
 			c = table[(c ^ bytes[i]) & 0xff] ^ c >> 8;
 		at += n;
 	}
 	*crc = ~c;
-	return n == 0;
+	return n == 0 ? ELF_OPENED : ELF_DAMAGED;
 }

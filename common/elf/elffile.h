@@ -19,6 +19,7 @@
 
 #include "common/base/cursor.h"
 
+enum { ELF_CRC_GIB = 4 }; /* size of a file whose checksum is computed, at most */
 enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 17, ELF_SEGMENTS_MAX = 1 << 16, ELF_BUILD_ID_MAX = 128 };
 
 enum elf_opened {
@@ -32,6 +33,9 @@ enum elf_opened {
 	ELF_TOO_LONG_NAMES = 6,
 	ELF_TOO_MANY_NOTES = 7,
 	ELF_SPARSE = 8,
+	/* Limits of elf_crc32 only. */
+	ELF_TOO_LARGE = 9,
+	ELF_MOSTLY_HOLES = 10,
 };
 
 /* Returns "too many sections (expected at most 131072)" and the like, or NULL if it is not about a limit. */
@@ -154,7 +158,10 @@ bool elf_has_dwarf(const struct elf_file *f);
 bool elf_has_symtab(const struct elf_file *f);
 /* Returns true if the file has everything that its headers refer to, so false for a truncated copy. */
 bool elf_is_whole(const struct elf_file *f);
-/* Computes the CRC32 (IEEE 802.3) of the whole file. Returns false if the file cannot be read. */
-bool elf_crc32(const struct elf_file *f, uint32_t *crc);
+/*
+ * Computes the CRC32 (IEEE 802.3) of the whole file, unless it is larger than ELF_CRC_GIB or mostly holes: a file
+ * of terabytes may take a few kB on disk. Returns ELF_DAMAGED if it cannot be read.
+ */
+enum elf_opened elf_crc32(const struct elf_file *f, uint32_t *crc);
 
 #endif

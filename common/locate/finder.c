@@ -436,9 +436,21 @@ static int open_candidate(const struct finder *f, struct candidate *c, struct bu
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
-static bool is_debug_file_of(const struct elf_file *debug, const struct elf_file *file, struct slice recorded, uint32_t crc)
+/* Compares the checksum, and notes a file that is too large for this. If out of memory the note is dropped. */
+static bool has_crc(struct finder *f, const struct elf_file *debug, const struct buf *opened, uint32_t crc)
 {
 	uint32_t is;
+	enum elf_opened read = elf_crc32(debug, &is);
+	const char *why = elf_refusal(read);
+
+	if (why)
+		(void)!unread_add(&f->unread, buf_view(opened), 0, why);
+	return read == ELF_OPENED && is == crc;
+}
+
+static bool is_debug_file_of(struct finder *f, const struct elf_file *debug, const struct buf *opened,
+			     const struct elf_file *file, struct slice recorded, uint32_t crc)
+{
 
 	if (file && debug->dev == file->dev && debug->inode == file->inode)
 		return false;
@@ -446,7 +458,7 @@ static bool is_debug_file_of(const struct elf_file *debug, const struct elf_file
 		return elf_share_build(debug, file);
 	if (recorded.n)
 		return elf_is_build(debug, recorded);
-	return elf_crc32(debug, &is) && is == crc;
+	return has_crc(f, debug, opened, crc);
 }
 
 /* Notes a file at the build ID's path that is only the beginning of one. */
@@ -482,7 +494,8 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 		++*step;
 		buf_clear(&c.name);
 		note_refusal(f, fd, opened);
-		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED && is_debug_file_of(debug, file, is->build_id, c.crc)))
+		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED &&
+			       is_debug_file_of(f, debug, opened, file, is->build_id, c.crc)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);
