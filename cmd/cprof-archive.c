@@ -350,7 +350,7 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 }
 
 /*
- * One stream. Its files are archived as stacks reach them, so that files of short-lived processes still exist.
+ * One stream. Its files are archived as stacks reach them, while those of short-lived processes exist.
  */
 struct pass {
 	struct capture capture;

@@ -121,8 +121,8 @@ struct capture_frame {
 	uint8_t language; /* enum language; LANGUAGE_NONE: a machine frame */
 	uint8_t state;    /* enum lang_state */
 	union {
-		uint32_t place; /* of a process: index of the newest in places; 0: never sampled */
-		uint32_t ksyms; /* of the kernel: number of ksyms before it in the stream */
+		uint32_t place; /* in a process: index of the newest in places; 0: never sampled */
+		uint32_t ksyms; /* in the kernel: number of ksyms before it in the stream */
 	};
 	uint32_t symbol;  /* index of the newest in symbols; 0: no name in the stream */
 };

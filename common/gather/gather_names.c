@@ -260,7 +260,8 @@ static bool push_user_module(struct gather_names *t, const struct capture_frame 
 	return push_place(t, f, place);
 }
 
-static bool push_kernel(struct gather_names *t, uint32_t frame, const struct capture_symbol *s, bool *resolved)
+static bool push_kernel(struct gather_names *t, uint32_t frame, const struct capture_symbol *s,
+			bool *resolved)
 {
 	const struct capture_ksym *k = capture_ksym(t->c, frame);
 

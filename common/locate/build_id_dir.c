@@ -159,7 +159,8 @@ static void lock_dir(struct build_id_dir *s)
 	struct timespec pause = { 0, LOCK_PAUSE_NS };
 
 	if (s->lock < 0)
-		s->lock = openat(s->tmp, "lock", O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0222);
+		s->lock = openat(s->tmp, "lock", O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+				 0222);
 	while (s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
 	       s->lock_tries < LOCK_TRIES) {
 		s->lock_tries++;

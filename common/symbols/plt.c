@@ -175,7 +175,7 @@ static bool add_stubs(struct plt *p, const char *section)
 	return true;
 }
 
-/* Returns true if .rela.dyn, which may be large, has slots of stubs; lld's .iplt has all of its slots there. */
+/* Returns true if .rela.dyn, which may be large, has slots of stubs: lld's .iplt has all of them there. */
 static bool has_slots_in_rela_dyn(Elf *elf)
 {
 	GElf_Shdr sh;

@@ -52,8 +52,11 @@ int call(void) { return hidden_choice() + 1; }
 X
 stubs=
 for ld in bfd lld; do
-	gcc -O1 -shared -fPIC -fuse-ld=$ld -Wl,--build-id -o "$live/$ld.so" "$tmp/i.c" 2>"$tmp/err" && stubs="$stubs $ld.so" ||
+	if gcc -O1 -shared -fPIC -fuse-ld=$ld -Wl,--build-id -o "$live/$ld.so" "$tmp/i.c" 2>"$tmp/err"; then
+		stubs="$stubs $ld.so"
+	else
 		skip "stubs of indirect functions by $ld" "$(head -n 1 "$tmp/err")"
+	fi
 done
 list="$list $stubs"
 # Segments that are not at the addresses they state; more than one of them is executable.
@@ -185,11 +188,13 @@ done
 
 # Files of wakers' stacks are archived, also if no sample has them.
 waker=$tmp/elsewhere/normal
+main=0x$(nm "$waker" | sed -n 's/ T main$//p')
 { segment; process 1; process 2; file 1 "$waker" "$(build_id "$waker")"; loads 1 2 "$waker"
 	echo 0x7000000 | frames 1 exact 1
-	echo "frame id=2 process=2 kind=return address=$(($(nm "$waker" | sed -n 's/^\(.*\) T main$/0x\1/p') + 8))"
+	echo "frame id=2 process=2 kind=return address=$((main + 8))"
 	echo 'node id=17 parent=0 frame=2'
-	echo 'woken time=2000 thread=1 slept=500 queued=10 by=task waker=2 user=17'; finish; } | cprof-dump -r >"$tmp/waker.bin"
+	echo 'woken time=2000 thread=1 slept=500 queued=10 by=task waker=2 user=17'
+	finish; } | cprof-dump -r >"$tmp/waker.bin"
 named "$tmp/want" "$tmp/waker.bin"
 ok 'a waker has names' grep -q ' main+8 symtab' "$tmp/want"
 status '  its file is archived' 0 cprof-archive -v -d "$tmp/waker" "$tmp/waker.bin"

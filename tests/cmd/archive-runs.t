@@ -151,14 +151,15 @@ done
 held=$tmp/held
 cprof-archive -d "$held" $debug "$tmp/f.bin" 2>"$tmp/err"
 is 'the lock cannot be opened by readers' "$(find "$held/.tmp/lock" -perm /444)" ''
-rm "$(where "$held" "$id")"
-status 'each directory is locked by a reader' 0 flock "$held" flock "$held/.build-id" flock "$(dirname "$(where "$held" "$id")")" \
+x=$(where "$held" "$id")
+rm "$x"
+status 'each directory is locked by a reader' 0 flock "$held" flock "$held/.build-id" flock "${x%/*}" \
 	flock "$held/.tmp" timeout 100 cprof-archive -d "$held" $debug "$tmp/f.bin"
-same '  and the archive is written' "$(where "$held" "$id")" "$(where "$tmp/seg" "$id")"
-rm "$(where "$held" "$id")"
-status 'the lock is held by a writer' 0 sh -c 'exec 9>>"$1/.tmp/lock" && flock 9 && shift && timeout 100 "$@" 9>&-' - "$held" \
-	cprof-archive -d "$held" $debug "$tmp/f.bin"
-same '  and the archive is written' "$(where "$held" "$id")" "$(where "$tmp/seg" "$id")"
+same '  and the archive is written' "$x" "$(where "$tmp/seg" "$id")"
+rm "$x"
+status 'the lock is held by a writer' 0 sh -c 'exec 9>>"$1/.tmp/lock" && flock 9 && shift &&
+	timeout 100 "$@" 9>&-' - "$held" cprof-archive -d "$held" $debug "$tmp/f.bin"
+same '  and the archive is written' "$x" "$(where "$tmp/seg" "$id")"
 
 # Killed in the middle, repeatedly, with a large file
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
@@ -175,7 +176,7 @@ while [ $tries -lt 300 ] && [ $killed -lt 3 ]; do
 	sleep "$(awk -v n=$tries 'BEGIN { printf "%.3f", 0.005 * (1 + n % 20) }')"
 	kill -9 $! 2>/dev/null
 	wait $! 2>/dev/null
-	if [ -n "$(find "$tmp/kill/.tmp" -type f ! -name lock 2>/dev/null)" ]; then killed=$((killed + 1)); rm -f "$tmp"/kill/.tmp/*; fi
+	if [ -n "$(find "$tmp/kill/.tmp" -name 'new.*' 2>/dev/null)" ]; then killed=$((killed + 1)); rm -f "$tmp"/kill/.tmp/*; fi
 	if [ -e "$got" ]; then cmp -s "$got" "$want" || broken=$((broken + 1)); rm -f "$got"; fi
 done
 is 'killed while it was writing' $killed 3

@@ -34,9 +34,10 @@ else
 fi
 
 # lld has a section of its own for such stubs, .iplt, with their relocations in .rela.dyn.
-if gcc -O1 -shared -fPIC -fuse-ld=lld -Wl,-Bsymbolic -Wl,--build-id -o "$tmp/lld.so" "$tmp/lib.c" 2>"$tmp/err"; then
+if gcc -O1 -shared -fPIC -fuse-ld=lld -Wl,-Bsymbolic -o "$tmp/lld.so" "$tmp/lib.c" 2>"$tmp/err"; then
 	at=$(readelf -SW "$tmp/lld.so" | sed -n 's/^ *\[ *[0-9]*\] \.iplt *PROGBITS *\([0-9a-f]*\) .*/0x\1/p')
-	is 'a library linked by lld' "$(echo "$at" | ask "$tmp/lld.so" | sed 's/^[^ ]* //')" 'hidden_choice@plt+0 plt'
+	echo "$at" | ask "$tmp/lld.so" >"$tmp/got"
+	is 'a library linked by lld' "$(sed 's/^[^ ]* //' "$tmp/got")" 'hidden_choice@plt+0 plt'
 else
 	skip 'a library linked by lld' "$(head -n 1 "$tmp/err")"
 fi

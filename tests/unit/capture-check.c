@@ -279,7 +279,8 @@ static void random_names(void)
 }
 
 #define KFRAME(id, address) "frame id=" #id " process=0 kind=exact address=" #address "\n"
-#define KSYM(address, size, name) "ksym time=1 address=" #address " size=" #size " name=\"" name "\" module=\"\"\n"
+#define KSYM(address, size, name) \
+	"ksym time=1 address=" #address " size=" #size " name=\"" name "\" module=\"\"\n"
 
 static const char *kernel_name(uint32_t frame)
 {

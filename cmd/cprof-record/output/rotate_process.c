@@ -267,7 +267,8 @@ bool rotate_process_init(struct rotate_process *p, const char *path, const char 
 	if (why)
 		buf_printf(error, "%s: cannot open: %s", path, why);
 	else if (!*usage && !good) /* without the right to look, the last part may be a directory, too */
-		buf_printf(error, "%s: %s", code == EACCES ? path : p->rotate.pattern.dir, output_process_error(code));
+		buf_printf(error, "%s: %s", code == EACCES ? path : p->rotate.pattern.dir,
+			   output_process_error(code));
 	return good && !*usage;
 }
 
