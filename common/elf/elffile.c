@@ -261,9 +261,11 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		goto fail;
 	}
 	f->stamp = stamp_of(&st);
+	f->owner = ELF_NO_OWNER;
 	if (foreign_stat(fd, &st)) {
 		f->dev = st.st_dev;
 		f->inode = st.st_ino;
+		f->owner = foreign_is_copy(fd) ? ELF_NO_OWNER : st.st_uid;
 	}
 	f->elf = elf_begin_bounded(fd, &result);
 	if (!f->elf)

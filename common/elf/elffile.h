@@ -56,6 +56,7 @@ enum elf_archived {
 };
 
 enum { ELF_IDS = 2 };
+#define ELF_NO_OWNER UINT64_MAX
 struct elf_id {
 	uint8_t bytes[ELF_BUILD_ID_MAX];
 	size_t n;
@@ -91,6 +92,7 @@ struct elf_file {
 	uint32_t archived; /* enum elf_archived; 0: any other file */
 	uint64_t stamp; /* hash of its device, inode, size and mtime when it was opened */
 	bool own;       /* no other process can write to it */
+	uint64_t owner; /* user ID; ELF_NO_OWNER: unknown, or only the file system says so */
 };
 
 /* Opens the file of this descriptor, a regular file or a memfd. *f is NULL after a failure. */

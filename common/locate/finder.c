@@ -101,6 +101,11 @@ static unsigned int weigh_status(enum source_status status)
 	}
 }
 
+bool finder_trusts(const struct finder *f, const struct elf_file *file)
+{
+	return f->symfs || file->owner == 0 || file->owner == geteuid();
+}
+
 enum source_status finder_worse(enum source_status a, enum source_status b)
 {
 	return weigh_status(a) >= weigh_status(b) ? a : b;
@@ -233,6 +238,18 @@ static bool try_mapped(struct search *s, const struct procroot *root)
 	return s->status == SOURCE_OK;
 }
 
+/* Tries the root of another process, in which only a trusted file may have the build ID of ours. */
+static enum source_status try_other(struct search *s, const struct procroot *root)
+{
+	enum source_status status = try_name(s, root, PROOF_SAME);
+
+	if (status != SOURCE_OK || s->is->build_id.n == 0 || finder_trusts(s->f, s->file))
+		return status;
+	elf_close(s->file);
+	s->file = NULL;
+	return SOURCE_MISMATCH;
+}
+
 /*
  * Tries the roots of other processes. In the same container even a file without a build ID may be the right
  * one. A file that is missing there proves nothing.
@@ -253,7 +270,7 @@ static bool try_others(struct search *s, bool same_container)
 			continue;
 		tried++;
 		if (procroot_open_pid(&root, k->pid) == PROCROOT_FOREIGN) {
-			status = try_name(s, &root, PROOF_SAME);
+			status = try_other(s, &root);
 			if (status == SOURCE_OK) {
 				note_status(s, status);
 				s->f->found = root;
@@ -342,6 +359,7 @@ struct candidate {
 	struct slice id; /* the build ID to look up; unused for the places beside the file */
 	struct buf name; /* empty: there is no such place */
 	uint32_t crc;
+	bool near; /* in a place that belongs to the module's file, so its owner may be any user */
 };
 
 /* Returns where the module's own directories are: in the tree, in the process's root, or here. */
@@ -401,11 +419,13 @@ static bool make_candidate(const struct finder *f, size_t step, const struct elf
 
 		c->id = builds->ids[step / (dirs + 1)];
 		c->at = dir ? at_named(f) : AT_ROOT;
+		c->near = !dir;
 		if (c->id.n > 1 && (dir || at_recorded(f) == AT_ROOT))
 			name_by_build_id(&c->name, dir ? dir : default_dirs[0], c->id);
 		return true;
 	}
 	step -= builds->n * (dirs + 1);
+	c->near = step < 2;
 	if (step >= dirs + 2) {
 		step -= dirs + 2;
 		c->at = AT_DEBUGINFOD;
@@ -461,6 +481,13 @@ static bool is_debug_file_of(struct finder *f, const struct elf_file *debug, con
 	return has_crc(f, debug, opened, crc);
 }
 
+/* A link leads to a trusted file from any directory, in which its owner may put a debug file. */
+static bool is_planted(const struct finder *f, const struct candidate *c, const struct elf_file *debug,
+		       const struct elf_file *file)
+{
+	return c->near && file && finder_trusts(f, file) && !finder_trusts(f, debug);
+}
+
 /* Notes a file at the build ID's path that is only the beginning of one. */
 static void note_cut(struct finder *f, const struct elf_file *there, const struct buf *opened)
 {
@@ -495,7 +522,8 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 		buf_clear(&c.name);
 		note_refusal(f, fd, opened);
 		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED &&
-			       is_debug_file_of(f, debug, opened, file, is->build_id, c.crc)))
+			       is_debug_file_of(f, debug, opened, file, is->build_id, c.crc) &&
+			       !is_planted(f, &c, debug, file)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);

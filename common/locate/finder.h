@@ -50,6 +50,11 @@ void finder_release(struct finder *f);
 enum source_status finder_open(struct finder *f, const struct module_identity *is, struct elf_file **file,
 			       struct buf *opened, bool *by_path);
 
+/*
+ * Returns true if the file may name the frames of other files that have its build ID, which anybody can copy:
+ * root or the user of this process owns it, or it is in the --symfs tree.
+ */
+bool finder_trusts(const struct finder *f, const struct elf_file *file);
 /* Returns true if another process's view may help, after a finder_open that returned this status. */
 bool finder_may_retry(const struct module_identity *is, enum source_status status);
 /* Returns the one of two reasons that is to be reported. */
@@ -61,8 +66,9 @@ enum source_status finder_worse(enum source_status a, enum source_status b);
  * directory; from debuginfod; and, if there is no file, the executable from debuginfod.
  *
  * A candidate must have the build ID or, without one, the CRC that the link names, and must not be the file
- * itself. *step is 0 at first; a caller that rejects a file calls again to continue the search. Call this
- * after the finder_open of the same module.
+ * itself. If the file is trusted, candidates beside it and in the process's root must be trusted as well.
+ * *step is 0 at first; a caller that rejects a file calls again to continue the search. Call this after the
+ * finder_open of the same module.
  */
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened);

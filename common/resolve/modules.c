@@ -39,7 +39,7 @@ static void forget_modules(struct modules *m)
 		unload_module(m, &m->items[i]);
 	free(m->items);
 	m->items = NULL;
-	m->n = m->cap = 0;
+	m->n = m->cap = m->n_apart = 0;
 	m->text_bytes = 0;
 	intern_release(&m->texts);
 	intern_release(&m->keys);
@@ -265,7 +265,7 @@ static void weigh_module(struct modules *m, struct module *module)
 	m->bytes += module->bytes;
 }
 
-/* Opens the file again and checks that it is the same: by its build ID, else by its stamp. */
+/* Opens the file again and checks that it is the same: by its build ID and trust, else by its stamp. */
 static enum source_status open_again(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	enum source_status status = open_module(m, module, is);
@@ -275,6 +275,13 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 		elf_close(module->file);
 		module->file = NULL;
 		return SOURCE_CHANGED;
+	}
+	if (!module->file || !is->build_id.n || is->image.n || finder_trusts(&m->finder, module->file)) {
+		module->doubtful = false;
+	} else if (!module->doubtful) {
+		elf_close(module->file);
+		module->file = NULL;
+		return SOURCE_MISMATCH;
 	}
 	if (module->file)
 		module->stamp = module->file->stamp;
@@ -344,6 +351,15 @@ static bool load_again(struct modules *m, struct module *module)
 	return true;
 }
 
+/* Appends the identity of a file. */
+static void write_file(struct buf *key, const struct module_identity *is, uint64_t seen)
+{
+	buf_printf(key, "file %llx:%llx %llx %llx %x %llx ", (unsigned long long)is->dev_major,
+		   (unsigned long long)is->dev_minor, (unsigned long long)is->inode,
+		   (unsigned long long)is->generation, (unsigned int)is->host, (unsigned long long)seen);
+	buf_bytes(key, is->path.p, is->path.n);
+}
+
 /* Writes the key that identifies a module. */
 static void write_key(struct buf *key, const struct module_identity *is)
 {
@@ -354,12 +370,17 @@ static void write_key(struct buf *key, const struct module_identity *is)
 		buf_text(key, "build ");
 		buf_bytes(key, is->build_id.p, is->build_id.n);
 	} else {
-		buf_printf(key, "file %llx:%llx %llx %llx %x %llx ", (unsigned long long)is->dev_major,
-			   (unsigned long long)is->dev_minor, (unsigned long long)is->inode,
-			   (unsigned long long)is->generation, (unsigned int)is->host,
-			   is->host == HOST_OTHER || !is->inode ? 0 : (unsigned long long)is->seen);
-		buf_bytes(key, is->path.p, is->path.n);
+		write_file(key, is, is->host == HOST_OTHER || !is->inode ? 0 : is->seen);
 	}
+}
+
+/* Writes the key of a doubtful file's module. */
+static void write_own_key(struct buf *key, const struct module_identity *is)
+{
+	buf_clear(key);
+	buf_printf(key, "own %zu ", is->build_id.n);
+	buf_bytes(key, is->build_id.p, is->build_id.n);
+	write_file(key, is, 0);
 }
 
 /*
@@ -396,6 +417,7 @@ static bool load_first(struct modules *m, struct module *module, const struct mo
 	bool good;
 
 	module->is = *is;
+	module->doubtful = true;
 	module->has_image = is->image.n > 0;
 	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path) ||
 	    !keep_slice(m, &module->is.user.cgroup))
@@ -412,6 +434,36 @@ static bool load_first(struct modules *m, struct module *module, const struct mo
 	return good;
 }
 
+/* Finds the module of a doubtful file. */
+static bool find_apart(struct modules *m, const struct module_identity *is, uint32_t *id)
+{
+	if (m->n_apart == 0 || is->build_id.n == 0 || is->image.n)
+		return false;
+	write_own_key(&m->scratch, is);
+	return !m->scratch.failed && intern_find(&m->keys, buf_view(&m->scratch), id);
+}
+
+/*
+ * Moves a loaded file to a module of its own: anybody can copy a build ID into a file, which must not name
+ * the frames of the file that had it first. That one is still to be found.
+ */
+static bool set_apart(struct modules *m, const struct module_identity *is, uint32_t *id)
+{
+	uint32_t shared = *id;
+
+	write_own_key(&m->scratch, is);
+	if (m->scratch.failed || !intern_add(&m->keys, buf_view(&m->scratch), id) ||
+	    !grow_array(&m->items, &m->cap, *id, sizeof(*m->items)))
+		return false;
+	if (*id >= m->n)
+		m->n = *id + 1;
+	m->n_apart++;
+	m->items[*id] = m->items[shared];
+	m->items[shared] = (struct module){ .status = SOURCE_NO_FILE, .path = m->items[*id].path,
+					    .version = m->items[*id].version };
+	return true;
+}
+
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id)
 {
 	struct module_identity is = *identity;
@@ -422,6 +474,8 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
 		is.build_id.n = 0; /* too short to tell builds apart */
+	if (find_apart(m, &is, id))
+		return true;
 	write_key(&m->scratch, &is);
 	if (m->scratch.failed || !intern_add(&m->keys, buf_view(&m->scratch), id))
 		return false;
@@ -430,7 +484,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	if (*id >= m->n)
 		m->n = *id + 1;
 	module = &m->items[*id];
-	buf_bytes(&m->scratch, is.path.p, is.path.n);
+	write_file(&m->scratch, &is, 0);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
 	/* The same build may still exist under another path, or in another process. */
@@ -438,7 +492,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	retry = is_for_process(m, module, &is);
 	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
 		return !m->scratch.failed;
-	return load_first(m, module, &is);
+	return load_first(m, module, &is) && (!m->items[*id].doubtful || set_apart(m, &is, id));
 }
 
 bool modules_wake(struct modules *m, struct module *module)

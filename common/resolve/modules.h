@@ -2,7 +2,8 @@
  * Modules: the files that code was mapped from, and the names in them.
  *
  * A module is identified by its build ID, else by device, inode and path, so each file is opened once,
- * however many processes, segments and paths refer to it. A module without a build ID that was recorded on
+ * however many processes, segments and paths refer to it. A file of another user than root or our own names
+ * only its own frames, because anybody can copy a build ID. A module without a build ID that was recorded on
  * this host is opened once a segment, because it may be written to in between. A file with another build ID
  * than the recorded one, or otherwise known to be another file, is never used: a wrong name is worse than
  * none.

@@ -28,6 +28,7 @@ struct module {
 	uint32_t path; /* text */
 	uint32_t version;
 	bool lost_offsets, by_path;
+	bool doubtful; /* finder_trusts does not accept its file; while it is loaded first: need not */
 	/* For eviction and reload. */
 	struct module_identity is; /* its slices are texts */
 	size_t bytes;
@@ -56,6 +57,7 @@ struct modules {
 	struct intern tried; /* identities with their paths */
 	struct module *items;
 	size_t n, cap;
+	size_t n_apart; /* modules of doubtful files */
 	struct cached *cache; /* entries of this generation are valid */
 	uint32_t generation;
 	size_t bytes;      /* held by all modules */
