@@ -9,50 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/cprof-archive/archive.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/symbol_files.h"
 #include "cmd/shared/terminal/progress.h"
 #include "common/base/array.h"
-#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/elf/slim.h"
-#include "common/locate/finder.h"
-#include "common/locate/build_id_dir.h"
 #include "common/stream/reader.h"
 
 enum { PROCESSES_MAX = 64 };
-
-/* The outcome for a file; values below WRITTEN are the finder's (enum source_status). */
-enum outcome_of_file {
-	WRITTEN = 1000,
-	THERE,       /* the archive has one that is as good */
-	FOREIGN,     /* the archive has one made by another program */
-	UNREADABLE,  /* the archive has one that cannot be opened */
-	NO_BUILD_ID, /* so it could not be found by any capture */
-	LONG_BUILD_ID,
-};
-
-struct item {
-	unsigned int outcome;
-	uint32_t path; /* text */
-	uint64_t bytes, original; /* bytes written; bytes of its source files */
-	uint32_t holds;
-	uint32_t tries;
-};
-
-struct archive {
-	const char *dir;
-	struct build_id_dir shelf;
-	struct finder finder;
-	bool dwarf;
-	struct intern keys;  /* number of the item by build ID, or by path if there is none */
-	struct intern tried; /* the same keys with the path */
-	struct intern texts;
-	struct item *items;
-	size_t n, cap;
-	struct buf scratch;
-};
 
 static void or_die(bool good)
 {
@@ -288,11 +255,6 @@ static unsigned int archive_file(struct archive *a, const struct module_identity
 	return outcome;
 }
 
-static bool is_good(unsigned int outcome)
-{
-	return outcome == WRITTEN || outcome == THERE || outcome == FOREIGN;
-}
-
 /*
  * Returns whether to search again for a missing file as this process sees it. True once per process; scratch
  * has the key.
@@ -331,7 +293,7 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
 	first = id >= a->n;
 	was = a->items[id];
-	if (!first && (is_good(was.outcome) || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
+	if (!first && (archive_is_good(was.outcome) || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
 		return;
 	if (first)
 		a->n = id + 1;
@@ -438,97 +400,6 @@ static enum status archive_capture(struct archive *a, const char *path)
 	return directory_done(path, status);
 }
 
-static const char *outcome_text(unsigned int outcome)
-{
-	return outcome == WRITTEN	? "written" :
-	       outcome == THERE		? "there" :
-	       outcome == FOREIGN	? "foreign" :
-	       outcome == UNREADABLE	? "unreadable-there" :
-	       outcome == NO_BUILD_ID	? "no-build-id" :
-	       outcome == LONG_BUILD_ID ? "build-id-too-long" : source_status_name(outcome);
-}
-
-/* Appends "4.1 MB". */
-static void print_bytes(struct buf *b, uint64_t n)
-{
-	if (n < 1000000)
-		buf_printf(b, "%.1f kB", (double)n / 1000);
-	else
-		buf_printf(b, "%.1f MB", (double)n / 1000000);
-}
-
-static void print_item(struct archive *a, const struct item *item)
-{
-	static const struct { uint32_t bit; const char *name; } parts[] = {
-		{ ARCHIVED_SYMTAB, "symtab" }, { ARCHIVED_DYNSYM, "dynsym" }, { ARCHIVED_FRAMES, "frames" },
-		{ ARCHIVED_GO, "go" }, { ARCHIVED_DWARF, "dwarf" },
-	};
-	struct slice path = intern_get(&a->texts, item->path);
-	const char *before = " (";
-	struct buf holds = { 0 };
-
-	for (size_t i = 0; item->outcome == WRITTEN && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (item->holds & parts[i].bit) {
-			buf_printf(&holds, "%s%s", before, parts[i].name);
-			before = " ";
-		}
-	}
-	if (item->outcome == WRITTEN)
-		buf_printf(&holds, "; %" PRIu64 " of %" PRIu64 " bytes)", item->bytes, item->original);
-	cli_line("  %-18s %.*s%s", outcome_text(item->outcome), (int)path.n, (const char *)path.p, buf_cstr(&holds));
-	buf_release(&holds);
-}
-
-static int by_outcome(const void *x, const void *y)
-{
-	const struct item *a = x, *b = y;
-
-	if (a->outcome != b->outcome)
-		return a->outcome < b->outcome ? -1 : 1;
-	return a->path < b->path ? -1 : a->path > b->path;
-}
-
-/* "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1 no-file" */
-static void report_files(struct archive *a, bool verbose)
-{
-	size_t counts[LONG_BUILD_ID + 1] = { 0 };
-	uint64_t bytes = 0, original = 0;
-	struct buf line = { 0 };
-	const char *before = "; not archived: ";
-
-	for (size_t i = 0; i < a->n; i++) {
-		counts[a->items[i].outcome]++;
-		if (a->items[i].outcome == WRITTEN) {
-			bytes += a->items[i].bytes;
-			original += a->items[i].original;
-		}
-	}
-	buf_printf(&line, "%zu %s: %zu written", a->n, a->n == 1 ? "file" : "files", counts[WRITTEN]);
-	if (counts[WRITTEN]) {
-		buf_text(&line, " (");
-		print_bytes(&line, bytes);
-		buf_text(&line, " of ");
-		print_bytes(&line, original);
-		buf_text(&line, ")");
-	}
-	buf_printf(&line, ", %zu there already", counts[THERE]);
-	if (counts[FOREIGN])
-		buf_printf(&line, ", %zu there by another program and left alone", counts[FOREIGN]);
-	for (unsigned int i = 0; i <= LONG_BUILD_ID; i++) {
-		if (counts[i] && !is_good(i)) {
-			buf_printf(&line, "%s%zu %s", before, counts[i], outcome_text(i));
-			before = ", ";
-		}
-	}
-	cli_warn("%s", buf_cstr(&line));
-	buf_release(&line);
-	if (!verbose || !a->n)
-		return;
-	qsort(a->items, a->n, sizeof(*a->items), by_outcome);
-	for (size_t i = 0; i < a->n; i++)
-		print_item(a, &a->items[i]);
-}
-
 static enum status archive_captures(struct archive *a, char **paths, bool verbose)
 {
 	enum status status = STATUS_OK;
@@ -540,7 +411,7 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
-	report_files(a, verbose);
+	archive_report(a, verbose);
 	symbol_files_unread(&a->finder.unread, verbose);
 	build_id_dir_release(&a->shelf);
 	finder_release(&a->finder);
