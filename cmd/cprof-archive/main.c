@@ -65,7 +65,7 @@ static bool is_complete(const struct elf_file *f, bool dwarf, bool shared)
 {
 	uint32_t need = (shared ? 0 : ARCHIVED_OFFSETS | ARCHIVED_SYMTAB) | (dwarf ? ARCHIVED_DWARF : 0);
 
-	return (f->archived & need) == need;
+	return (f->archived & (need | ARCHIVED_DOUBTFUL)) == need;
 }
 
 /* Finds the first debug file that has everything missing, or the one that has most of it. */
@@ -103,19 +103,11 @@ struct rival {
 	uint32_t holds;
 };
 
-/* Returns whether a new file may replace the archived one: it must lose nothing and gain something. */
-static bool is_better(uint32_t there, uint32_t holds)
-{
-	uint32_t lost = there & ~holds & ~(uint32_t)(ARCHIVED_FRAMES | ARCHIVED_OWN);
-
-	return !lost && (holds & ~there & ~(uint32_t)ARCHIVED_OWN);
-}
-
 static bool keep_rival(void *arg, int fd)
 {
 	const struct rival *r = arg;
 	struct elf_file *f = open_archived(fd, r->id);
-	bool keep = f && (!f->archived || !is_better(f->archived, r->holds));
+	bool keep = f && (!f->archived || !slim_is_better(f->archived, r->holds));
 
 	elf_close(f);
 	return keep;
@@ -173,15 +165,17 @@ static unsigned int make_slim(struct archive *a, const struct module_identity *i
 	const struct elf_file *runtime = s->runtime ? s->runtime : s->there;
 	const struct elf_file *debug = s->debug || !s->runtime ? s->debug : s->there;
 	bool dwarf = a->dwarf || (s->there && (s->there->archived & ARCHIVED_DWARF));
+	bool doubtful = s->runtime && !finder_trusts(&a->finder, s->runtime);
 	unsigned int outcome = SOURCE_STRIPPED;
 	struct slim *slim;
-	enum slim_result planned = slim_plan(&slim, runtime, debug, dwarf ? SLIM_DWARF : 0);
+	enum slim_result planned = slim_plan(&slim, runtime, debug, (dwarf ? SLIM_DWARF : 0) |
+								    (doubtful ? SLIM_DOUBTFUL : 0));
 
 	or_die(planned != SLIM_NO_MEMORY);
 	if (planned != SLIM_DONE)
 		return SOURCE_DAMAGED;
 	item->holds = slim_holds(slim);
-	if (s->there && !is_better(s->there->archived, slim_holds(slim))) {
+	if (s->there && !slim_is_better(s->there->archived, slim_holds(slim))) {
 		outcome = THERE;
 	} else if (slim_holds(slim) & ARCHIVED_NAMES) {
 		outcome = store_slim(a, slim, is->build_id);
@@ -223,6 +217,21 @@ static void archive_shared(struct archive *a, const struct module_identity *of, 
 	buf_release(&path);
 }
 
+/*
+ * Anybody can copy a build ID into a file of his own. So a file of another user is archived, but its contents
+ * are never mixed with those of a trusted one, which replaces it.
+ */
+static void drop_doubtful(const struct archive *a, struct sources *s)
+{
+	bool trusted = s->there && !(s->there->archived & ARCHIVED_DOUBTFUL);
+	struct elf_file **worse = trusted ? &s->runtime : &s->there;
+
+	if (!s->there || !s->runtime || finder_trusts(&a->finder, s->runtime) == trusted)
+		return;
+	elf_close(*worse);
+	*worse = NULL;
+}
+
 static unsigned int archive_file(struct archive *a, const struct module_identity *is, bool shared, struct item *item)
 {
 	struct sources s = { 0 };
@@ -231,6 +240,7 @@ static unsigned int archive_file(struct archive *a, const struct module_identity
 	int fd = build_id_dir_look(&a->shelf, is->build_id, &absent);
 
 	s.there = open_archived(fd, is->build_id);
+	item->holds = s.there ? s.there->archived : 0;
 	if (fd < 0 && !absent) {
 		outcome = UNREADABLE;
 	} else if (s.there && !s.there->archived) {
@@ -239,6 +249,7 @@ static unsigned int archive_file(struct archive *a, const struct module_identity
 		outcome = THERE;
 	} else {
 		outcome = finder_open(&a->finder, is, &s.runtime, &s.runtime_path, &by_path);
+		drop_doubtful(a, &s);
 		find_debug(a, is, &s);
 		if (s.runtime || s.debug)
 			outcome = make_slim(a, is, &s, item);
@@ -277,7 +288,7 @@ static bool is_for_process(struct archive *a, const struct module_identity *is, 
  */
 static void archive_module(struct archive *a, const struct module_identity *is, bool shared)
 {
-	bool has_id = is->build_id.n >= BUILD_ID_DIR_ID_LEAST, first;
+	bool has_id = is->build_id.n >= BUILD_ID_DIR_ID_LEAST, first, settled;
 	struct item found = { 0 }, was;
 	size_t n_tried = a->tried.n;
 	uint32_t id = 0, dummy;
@@ -289,11 +300,14 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	buf_byte(&a->scratch, has_id);
 	or_die(!a->scratch.failed && intern_add(&a->keys, buf_view(&a->scratch), &id) &&
 	       grow_array(&a->items, &a->cap, id, sizeof(*a->items)));
+	buf_printf(&a->scratch, "%" PRIx64 ":%" PRIx64 " %" PRIx64 " ", is->dev_major, is->dev_minor,
+		   is->inode);
 	buf_bytes(&a->scratch, is->path.p, is->path.n);
 	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
 	first = id >= a->n;
 	was = a->items[id];
-	if (!first && (archive_is_good(was.outcome) || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
+	settled = archive_is_good(was.outcome) && !(was.holds & ARCHIVED_DOUBTFUL);
+	if (!first && (settled || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
 		return;
 	if (first)
 		a->n = id + 1;
@@ -307,6 +321,8 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	if (!first && found.outcome < WRITTEN && was.outcome < WRITTEN &&
 	    finder_worse((enum source_status)found.outcome, (enum source_status)was.outcome) != found.outcome)
 		found = was; /* the earlier reason says more */
+	if (!first && was.outcome == WRITTEN && found.outcome != WRITTEN)
+		found = was;
 	found.tries = was.tries + 1;
 	a->items[id] = found;
 }

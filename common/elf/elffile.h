@@ -52,6 +52,7 @@ enum elf_archived {
 	ARCHIVED_FRAMES = 32,  /* .gnu_debugdata or .eh_frame */
 	ARCHIVED_GO = 64,
 	ARCHIVED_DWARF = 128,
+	ARCHIVED_DOUBTFUL = 256, /* neither root nor the user who archived it owned the runtime file */
 	ARCHIVED_NAMES = ARCHIVED_SYMTAB | ARCHIVED_DYNSYM | ARCHIVED_FRAMES | ARCHIVED_GO | ARCHIVED_DWARF,
 };
 

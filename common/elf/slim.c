@@ -468,7 +468,8 @@ static enum slim_result plan_file(struct slim *s, const struct elf_file *runtime
 	const struct elf_file *first = by_debug ? debug : runtime, *ran = runtime ? runtime : debug;
 	enum slim_result result = open_input(&s->base, first);
 
-	s->holds = ARCHIVED;
+	if (((runtime ? runtime->archived : 0) | (debug ? debug->archived : 0)) & ARCHIVED_DOUBTFUL)
+		s->holds |= ARCHIVED_DOUBTFUL;
 	if (!elf_lost_offsets(ran) && (runtime || debug->archived & ARCHIVED_OFFSETS))
 		s->holds |= ARCHIVED_OFFSETS;
 	note_features(s, runtime);
@@ -507,6 +508,7 @@ enum slim_result slim_plan(struct slim **sp, const struct elf_file *runtime, con
 	if (!s)
 		return result;
 	s->dwarf = (what & SLIM_DWARF) != 0;
+	s->holds = ARCHIVED | (what & SLIM_DOUBTFUL ? ARCHIVED_DOUBTFUL : 0);
 	idmap_init(&s->base.index);
 	idmap_init(&s->other.index);
 	result = plan_file(s, runtime, debug);
@@ -536,6 +538,15 @@ void slim_free(struct slim *s)
 uint32_t slim_holds(const struct slim *s)
 {
 	return s->holds;
+}
+
+bool slim_is_better(uint32_t there, uint32_t holds)
+{
+	uint32_t lost = there & ~holds & ~(uint32_t)(ARCHIVED_FRAMES | ARCHIVED_OWN);
+
+	if ((there ^ holds) & ARCHIVED_DOUBTFUL)
+		return there & ARCHIVED_DOUBTFUL;
+	return !lost && (holds & ~there & ~(uint32_t)ARCHIVED_OWN);
 }
 
 uint64_t slim_bytes(const struct slim *s)

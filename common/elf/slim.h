@@ -30,7 +30,7 @@
 
 #include "common/elf/elffile.h"
 
-enum { SLIM_DWARF = 1 }; /* flags for slim_plan */
+enum { SLIM_DWARF = 1, SLIM_DOUBTFUL = 2 }; /* flags for slim_plan: keep DWARF; mark as ARCHIVED_DOUBTFUL */
 
 enum slim_result {
 	SLIM_DONE = 0,
@@ -50,6 +50,11 @@ enum slim_result slim_plan(struct slim **s, const struct elf_file *runtime, cons
 void slim_free(struct slim *s);
 /* Returns the contents, as flags of enum elf_archived. */
 uint32_t slim_holds(const struct slim *s);
+/*
+ * Returns whether a file that holds this may replace one that holds `there`: if only one of them is doubtful,
+ * the other one is better; otherwise it must lose nothing and gain something.
+ */
+bool slim_is_better(uint32_t there, uint32_t holds);
 /* Returns the size of the file in bytes. */
 uint64_t slim_bytes(const struct slim *s);
 /* Writes the file at the descriptor's current position. */

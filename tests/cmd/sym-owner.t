@@ -1,7 +1,9 @@
 #!/bin/sh
-# A build ID that a user copied into a file of his own: the file names its own frames and no others.
+# A build ID that a user copied into a file of his own: the file names its own frames and no others, and an
+# archive prefers the file of root.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/sym-lib.sh"
+. "$tests/lib/archive-lib.sh"
 [ "$(id -u)" = 0 ] || skip_all 'not root'
 
 build() { # FILE NAME: one function
@@ -53,4 +55,23 @@ chown 0 "$tmp/his/.debug/copy"
 is_named '  and one of root' 'copied+0 debug ' --debug-dir "$tmp/none"
 rm -r "$tmp/his/.debug" "$tmp/his/link"
 
+# Archives: his file before that of root, in one run and in several
+holds() {
+	cprof-sym --symfs "$tmp/none" --debug-dir "$1" "$tmp/c.bin" 2>"$tmp/err" >"$tmp/named.bin"
+	name_of "$tmp/named.bin" | tr '\n' ' '
+}
+archive() { cprof-archive -d "$@" 2>"$tmp/err"; }
+capture_of "$tmp/his/copy" "$tmp/real" | cprof-dump -r >"$tmp/c.bin"
+archive "$tmp/a" "$tmp/c.bin"
+is 'an archive has the file of root' "$(holds "$tmp/a")" 'real+4 symtab real+8 symtab '
+capture_of "$tmp/his/copy" | cprof-dump -r >"$tmp/his.bin"
+archive "$tmp/b" "$tmp/his.bin"
+like 'his file alone' "$(cat "$tmp/err")" '1 file: 1 written'
+is '  names what has that build ID' "$(holds "$tmp/b")" 'copied+4 symtab copied+8 symtab '
+archive "$tmp/b" "$tmp/his.bin"
+like '  is there when he comes again' "$(cat "$tmp/err")" '0 written, 1 there already'
+archive "$tmp/b" "$tmp/c.bin"
+is '  and gives way to that of root' "$(holds "$tmp/b")" 'real+4 symtab real+8 symtab '
+archive "$tmp/b" --debug "$tmp/his.bin"
+is '  which he cannot replace' "$(holds "$tmp/b")" 'real+4 symtab real+8 symtab '
 done_testing
