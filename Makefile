@@ -258,6 +258,8 @@ $(BUILD)/tests/record-silence: $(call obj,cmd/cprof-record/unwind/table_cache.c)
 # This one names kernel functions itself.
 $(BUILD)/tests/record-wakers: private SIDE = $(call obj,cmd/cprof-record/encode/wakers.c)
 $(BUILD)/tests/record-wakers: $(call obj,cmd/cprof-record/encode/wakers.c)
+$(BUILD)/tests/record-calltree: private SIDE = $(call obj,cmd/cprof-record/encode/calltree.c)
+$(BUILD)/tests/record-calltree: $(call obj,cmd/cprof-record/encode/calltree.c)
 $(BUILD)/tests/record-lockowner: private SIDE = $(call obj,cmd/cprof-record/encode/lock_owner.c)
 $(BUILD)/tests/record-lockowner: $(call obj,cmd/cprof-record/encode/lock_owner.c)
 $(BUILD)/tests/record-clear: private SIDE = $(call obj,cmd/cprof-record/programs/bpf_clear.c)

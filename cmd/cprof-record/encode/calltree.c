@@ -10,6 +10,7 @@
 #include "common/stream/record.h"
 
 enum { SLOTS_FIRST = 1 << 12 };
+#define NO_PROCESS UINT64_MAX
 
 bool calltree_init(struct calltree *t)
 {
@@ -35,6 +36,19 @@ void calltree_clear(struct calltree *t)
 	memset(t->frame_slots, 0, (t->frame_mask + 1) * sizeof(uint32_t));
 	t->n_frames = 1;
 	t->n_nodes = NODE_FIRST;
+}
+
+bool calltree_forget_kernel(struct calltree *t, uint64_t start, uint64_t length)
+{
+	bool any = false;
+
+	for (size_t i = 1; i < t->n_frames; i++) {
+		if (t->frames[i].process || t->frames[i].address - start > length)
+			continue;
+		t->frames[i].process = NO_PROCESS; /* equal to none that is asked for */
+		any = true;
+	}
+	return any;
 }
 
 static uint64_t frame_hash(const struct calltree_frame *f)

@@ -39,6 +39,11 @@ bool calltree_init(struct calltree *t);
 void calltree_release(struct calltree *t);
 /* Forgets everything, for a new segment. */
 void calltree_clear(struct calltree *t);
+/*
+ * Forgets the kernel's frames in a range that has other code from now on, and those with a return address at
+ * its end. They keep their ids, and the next frame there gets another. Returns true if there are any.
+ */
+bool calltree_forget_kernel(struct calltree *t, uint64_t start, uint64_t length);
 /* Returns the child of parent (a root or a node) for this frame, a new one if need be. 0: out of memory. */
 uint32_t calltree_child(struct calltree *t, uint32_t parent, const struct calltree_frame *f);
 

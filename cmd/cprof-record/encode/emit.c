@@ -208,12 +208,21 @@ bool emit_awaits(const struct emit *e, const struct change_effect *effect)
 	       procs_awaits(e->procs, effect->mapped, host_mono_ns());
 }
 
-void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect)
+/* Code of the kernel came or went: frames of other code that was there, and its symbol, no longer count. */
+static void change_kernel(struct emit *e, const struct change *c)
 {
 	if (c->kind == CHANGE_KSYM)
 		ksym_add(e->ksym, c->start, c->length, c->text);
-	if (c->kind == CHANGE_KSYM_GONE)
+	else
 		ksym_remove(e->ksym, c->start, c->length);
+	if (stacks_forget_kernel(&e->stacks, c->start, c->length))
+		intern_release(&e->said_ksyms);
+}
+
+void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect)
+{
+	if (c->kind == CHANGE_KSYM || c->kind == CHANGE_KSYM_GONE)
+		change_kernel(e, c);
 	if (effect->mapped && effect->proc->segment == e->segment)
 		emit_mapped(e, effect->proc, effect->mapped, c->time);
 	if (effect->renamed && effect->task->segment == e->segment)

@@ -28,11 +28,24 @@ void stacks_release(struct stacks *st)
 	free(st->callers);
 }
 
+static void forget_callers(struct stacks *st)
+{
+	for (size_t i = 0; i < CALLERS; i++)
+		st->callers[i].node = 0;
+}
+
 void stacks_restart(struct stacks *st)
 {
 	calltree_clear(&st->tree);
-	for (size_t i = 0; i < CALLERS; i++)
-		st->callers[i].node = 0;
+	forget_callers(st);
+}
+
+bool stacks_forget_kernel(struct stacks *st, uint64_t start, uint64_t length)
+{
+	if (!calltree_forget_kernel(&st->tree, start, length))
+		return false;
+	forget_callers(st);
+	return true;
 }
 
 /* Returns frame number i; 0 is the leaf. */

@@ -52,6 +52,8 @@ bool stacks_init(struct stacks *st);
 void stacks_release(struct stacks *st);
 /* A new segment: forgets the tree. */
 void stacks_restart(struct stacks *st);
+/* Forgets the kernel's frames in a range, which has other code now. Returns true if there are any. */
+bool stacks_forget_kernel(struct stacks *st, uint64_t start, uint64_t length);
 /* Makes the stack of a sample of p. out points into the sample and into room, which has STACK_ROOM addresses. */
 enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out);
 /* Finds the nodes of both halves, or makes them. The stream must know p. False: out of memory. */
