@@ -286,6 +286,9 @@ $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 # The test chooses the users of processes.
 $(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
 
+$(BUILD)/tests/record-series: private MORE = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
+$(BUILD)/tests/record-series: $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
+
 # The test acts before a file is locked.
 $(BUILD)/tests/record-parts: DEFS += -Wl,--wrap=flock
 $(BUILD)/tests/record-parts: private MORE = $(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))

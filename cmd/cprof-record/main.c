@@ -536,7 +536,7 @@ static void start(struct recorder *r)
 int main(int argc, char **argv)
 {
 	static struct recorder r;
-	bool no_memory;
+	bool no_memory, incomplete;
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	options_parse(&r.o, argc, argv);
@@ -561,6 +561,7 @@ int main(int argc, char **argv)
 	r.engine->ops->close(r.engine);
 	r.engine = NULL;
 	output_close(&r.output);
+	incomplete = r.output.incomplete;
 	report_complaints(&r);
 	wait_for_hooks(&r);
 	say_metrics(&r, r.stopped, true);
@@ -576,5 +577,7 @@ int main(int argc, char **argv)
 	notify_close(&r.notify);
 	if (no_memory)
 		cli_die(STATUS_SYSTEM, "out of memory: the capture is incomplete, and counts what it lacks as no-memory");
+	if (incomplete)
+		cli_die(STATUS_SYSTEM, "the recording is incomplete: not all of it could be written to its files");
 	return report_exit_status(&r);
 }

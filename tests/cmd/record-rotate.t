@@ -238,7 +238,7 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	sleep 2.5
 	rm "$tmp/small/ballast"
 	wait $recorder
-	is "on a disk that fills and is cleared" $? 0
+	is "on a disk that fills and is cleared" $? 1
 	like "it says when there is no room" "$(cat "$tmp/err")" 'No space left on device: samples are lost until it can be written'
 	like "and when there is" "$(cat "$tmp/err")" 'it can be written again'
 	set -- "$tmp"/small/*.cprof
@@ -275,7 +275,8 @@ fi
 # A write fails in the middle: the file is cut after its good part, the losses are reported in the next.
 rm -rf "$to"; mkdir "$to"
 (ulimit -f 400; exec cprof-record -q -a -F 4999 --unwind fp --rotate 64M -o "$to" 5 2>"$tmp/err")
-is "a write that fails" $? 0
+is "a write that fails" $? 1
+is "is said at the end" "$(tail -n 1 "$tmp/err" | grep -c 'the recording is incomplete: not all of it could be written')" 1
 is "is said once" "$(grep -c "cannot write: File too large: samples are lost" "$tmp/err")" 1
 set -- "$to"/*.cprof
 is "has cut a file, and is counted" "$(account "$@")-$([ "$(outcome no-space "$@")" -gt 0 ] && echo lost)" "even all-lost"

@@ -29,12 +29,13 @@ record() {
 	recorder=$!
 }
 until_written() { within '[ -s "$tmp/m.prom" ]'; }
-# stop TEXT: one SIGTERM ends the recorder, in peace
+# stop TEXT STATUS: one SIGTERM ends the recorder, in peace; status 1: with something left unwritten
 stop() {
 	kill -TERM $recorder
 	is "$1" "$(ended $recorder)" ended
 	wait $recorder
-	is "  with status 0" $? 0
+	is "  with status $2" $? "$2"
+	is "  which it explains" "$(grep -c 'the recording is incomplete' "$tmp/err")" "$2"
 }
 
 # While it answers
@@ -67,7 +68,7 @@ within '[ "$(figure output_dark "$tmp/m.prom")" = 1 ]'
 is "  also as a metric" "$(figure output_dark "$tmp/m.prom")" 1
 answer_again
 until_said 'can be written again' "$tmp/err"
-stop "SIGTERM ends a recording that it answers again"
+stop "SIGTERM ends a recording that it answers again" 1
 is "  it was reported once" "$(grep -c "$silent" "$tmp/err")" 1
 set -- "$back"/*.cprof
 is "  both files have their names" "$# $(has_part && echo part)" "2 "
@@ -86,7 +87,7 @@ record --rotate 1h -o "$mnt/%s.cprof"
 until_written
 stall
 until_said "$silent" "$tmp/err"
-stop "SIGTERM ends a recording that has no answer"
+stop "SIGTERM ends a recording that has no answer" 1
 like "  which says what is left there" "$(cat "$tmp/err")" \
 	"$silent: the last file is incomplete or has no name"
 is "  its file has no name" "$(captures; has_part && echo part)" part
@@ -101,7 +102,7 @@ until_written
 stall
 is "a recording of some seconds ends by itself" "$(ended $recorder)" ended
 wait $recorder
-is "  with status 0" $? 0
+is "  with status 1" $? 1
 
 # Before the start
 begin start
@@ -121,7 +122,7 @@ for f in stall-write stall-rename stall-truncate; do
 	begin $f
 	record --rotate 2s -o "$mnt/$f.%s.cprof"
 	until_said "$silent" "$tmp/err"
-	stop "$f: SIGTERM ends the recorder"
+	stop "$f: SIGTERM ends the recorder" 1
 done
 
 # Mounts at names like ours, in a directory that is local
@@ -152,7 +153,7 @@ within '[ "$(ticks "$tmp/m.prom")" -gt $before ]'
 is "  the recorder goes on" "$(($(ticks "$tmp/m.prom") > before))" 1
 answer_again
 within '[ "$(captures)" ]'
-stop "SIGTERM ends it"
+stop "SIGTERM ends it" 0
 set -- "$back"/*.cprof
 is "  the file has its name" "$# $(has_part && echo part)" "1 "
 off=$(unaccounted "$1")
@@ -164,7 +165,7 @@ until_written
 stall
 kill -USR1 $recorder
 until_said "$silent" "$tmp/err"
-stop "SIGTERM ends one that has no answer"
+stop "SIGTERM ends one that has no answer" 1
 
 # The metrics
 clear_back
@@ -180,6 +181,6 @@ answer_again
 within '! cmp -s "$tmp/old" "$back/m.prom"'
 is "  and are written when it answers" "$(($(ticks "$back/m.prom") > $(ticks "$tmp/old")))" 1
 stall
-stop "SIGTERM ends a recording whose metrics have no answer"
+stop "SIGTERM ends a recording whose metrics have no answer" 0
 is "  no sample was lost" "$(unaccounted "$tmp/cap") $(lost ring-full "$tmp/cap")" "0 0"
 done_testing

@@ -132,7 +132,7 @@ static void suspend_output(struct output *out)
 		cli_die(STATUS_SYSTEM, "/dev/null: %s", strerror(errno));
 	if (!out->suspended)
 		complain(out, "", output_process_error(error), ": samples are lost until it can be written");
-	out->suspended = true;
+	out->suspended = out->incomplete = true;
 	out->file_requested = false;
 }
 
@@ -284,6 +284,7 @@ static void end_copy(struct output *out)
 		return;
 	copy->ended = false;
 	out->silent = false;
+	out->uncopied = copy->error;
 	if (copy->error) {
 		complain(out, "cannot write the data in memory: ", output_process_error(copy->error), "");
 		return;
@@ -317,6 +318,7 @@ static enum output_state flush_file(struct output *out, uint64_t now)
 	if (writer_error(out->w)) {
 		if (writer_full(out->w))
 			rotate_process_reserve(&out->files, bytes, true);
+		out->incomplete = true;
 		return OUTPUT_LOST;
 	}
 	out->good += bytes;
@@ -331,8 +333,10 @@ static enum output_state flush_part(struct output *out, uint64_t now)
 {
 	bool due = is_copy_due(out);
 
-	if (writer_error(out->w))
+	if (writer_error(out->w)) {
+		out->incomplete = true;
 		return OUTPUT_LOST;
+	}
 	out->good = writer_bytes(out->w);
 	return due || flight_buffer_due(&out->flight_buffer, now) ? OUTPUT_DUE : OUTPUT_STAYS;
 }
@@ -367,6 +371,9 @@ static void end_file(struct output *out)
 	}
 	if (writer_finish(out->w))
 		out->good = writer_bytes(out->w);
+	else
+		out->incomplete = true;
+	out->ended += out->good > 0;
 	out->before += out->good;
 	name_file(out, out->good);
 }
@@ -446,6 +453,7 @@ static void close_files(struct output *out)
 	else
 		complain(out, "", output_process_error(ETIMEDOUT),
 			 ": the last file is incomplete or has no name");
+	out->incomplete |= !ready || out->uncopied || out->written < out->ended;
 	flight_buffer_release(&out->flight_buffer);
 	rotate_process_release(&out->files);
 }
