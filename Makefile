@@ -283,11 +283,17 @@ $(BUILD)/tests/record-images: $(call obj,cmd/cprof-record/lang/runtimes_images.c
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 
-# The test chooses the users of processes.
+# The tests choose the users of processes.
 $(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
 
 $(BUILD)/tests/record-series: private MORE = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
 $(BUILD)/tests/record-series: $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
+
+# The test sets the clock of the process that reads, and gives it an older kernel.
+REREAD = $(call obj,$(patsubst %,cmd/cprof-record/process/%.c,reread readings procs procs_exes proc_scan))
+$(BUILD)/tests/record-reread: DEFS += -Wl,--wrap=host_mono_ns,--wrap=ioctl
+$(BUILD)/tests/record-reread: private MORE = $(REREAD)
+$(BUILD)/tests/record-reread: $(REREAD)
 
 # The test acts before a file is locked.
 $(BUILD)/tests/record-parts: DEFS += -Wl,--wrap=flock

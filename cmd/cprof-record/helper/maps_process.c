@@ -44,6 +44,7 @@ struct maps_process {
 	struct buf out;
 	bool bare;
 	size_t n;                /* mappings in out */
+	size_t looked;           /* mappings that were read, also those that are not executable */
 	uint64_t deadline, until; /* until: as in the answer */
 };
 
@@ -63,7 +64,7 @@ static void put_mapping(struct maps_process *p, struct maps_process_mapping *m, 
 /* Is this enough of the process? Then the rest, from this address on, is left out. */
 static bool is_enough(struct maps_process *p, uint64_t at)
 {
-	bool late = p->n >= MAPS_PROCESS_LEAST && p->n % 64 == 0 && host_mono_ns() > p->deadline;
+	bool late = p->looked >= MAPS_PROCESS_LEAST && p->looked % 64 == 0 && host_mono_ns() > p->deadline;
 
 	if (!late && p->n < MAPS_PROCESS_MAPPINGS && p->out.n < MAPS_PROCESS_MOST)
 		return false;
@@ -147,6 +148,7 @@ static bool query_maps(struct maps_process *p, int fd)
 		if (q.vma_name_size == 0)
 			name[0] = '\0';
 		m.id_n = p->bare ? 0 : find_id(p, fd, &q, id);
+		p->looked++;
 		put_mapping(p, &m, name, id);
 	}
 	return true;
@@ -197,6 +199,7 @@ static void parse_maps(struct maps_process *p, int fd)
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
 		at = parse_map(p, line);
+		p->looked++;
 	}
 	free(line);
 	if (f)
@@ -214,7 +217,7 @@ static void read_maps(struct maps_process *p, const struct maps_process_question
 		buf_release(&p->out);
 	buf_clear(&p->out);
 	p->bare = q->bare;
-	p->n = 0;
+	p->n = p->looked = 0;
 	p->deadline = host_mono_ns() + (q->all ? MAPS_PROCESS_ALL_MS : MAPS_PROCESS_MS) * UINT64_C(1000000);
 	p->until = UINT64_MAX;
 	if (p->all && !q->all)

@@ -133,7 +133,8 @@ struct reread {
 	uint64_t time;   /* when it was read */
 	uint32_t pid;
 	uint64_t serial; /* image that was sampled */
-	struct maps maps;
+	struct maps maps; /* below until */
+	uint64_t until;
 	bool compared, again; /* again: the second reading, because the first one showed another image */
 	uint64_t at;      /* mappings below this address are done */
 	unsigned int tasks; /* threads done so far */

@@ -74,6 +74,7 @@ static void take_reading(struct procs *ps, struct proc *p, struct reading *r)
 					   .pid = p->pid,
 					   .serial = p->serial,
 					   .maps = r->maps,
+					   .until = r->until,
 					   .again = r->what == READ_AGAIN };
 	r->maps = (struct maps){ 0 };
 	ps->n_reread += ps->lost != 0;
@@ -175,13 +176,16 @@ static bool has_mapping(const struct procs *ps, const struct maps *maps, const s
 	return true;
 }
 
-/* If no mapped file is where it was, the process has called exec since. */
-static bool is_other_image(const struct procs *ps, const struct proc *p, const struct maps *now)
+/*
+ * If no mapped file is where it was, the process has called exec since. A reading that was cut says nothing of
+ * files beyond its end.
+ */
+static bool is_other_image(const struct procs *ps, const struct proc *p, const struct reread *r)
 {
 	bool any = false;
 
-	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
-		const struct map *f = m->file ? maps_find(now, m->start) : NULL;
+	for (const struct map *m = maps_from(&p->maps, 0); m && m->start < r->until; m = maps_from(&p->maps, m->end)) {
+		const struct map *f = m->file ? maps_find(&r->maps, m->start) : NULL;
 
 		if (f && same_code(ps, f, m))
 			return false;
@@ -256,7 +260,7 @@ static bool next_change_of(struct procs *ps, size_t i, struct change *c, struct 
 		return false; /* an exec or an exit that was not lost came first */
 	if (!r->compared) {
 		r->compared = true;
-		if (is_other_image(ps, p, &r->maps)) {
+		if (is_other_image(ps, p, r)) {
 			if (!r->again) { /* the exec's own record may still come: read once more */
 				if (!procs_want(ps, p, READ_AGAIN, host_mono_ns()))
 					p->asked = 0;
