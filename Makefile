@@ -289,6 +289,10 @@ $(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
 $(BUILD)/tests/record-series: private MORE = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
 $(BUILD)/tests/record-series: $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
 
+$(BUILD)/tests/record-readings: DEFS += -Wl,--wrap=nsfile_status
+$(BUILD)/tests/record-readings: private MORE = $(call obj,cmd/cprof-record/process/readings.c)
+$(BUILD)/tests/record-readings: $(call obj,cmd/cprof-record/process/readings.c)
+
 # The test sets the clock of the process that reads, and gives it an older kernel.
 REREAD = $(call obj,$(patsubst %,cmd/cprof-record/process/%.c,reread readings procs procs_exes proc_scan))
 $(BUILD)/tests/record-reread: DEFS += -Wl,--wrap=host_mono_ns,--wrap=ioctl
