@@ -1,7 +1,8 @@
 /*
  * Two recorders with one pattern: a file that one of them is writing is never named or removed by the other,
- * whatever happens just before a lock.
+ * whatever happens just before a lock. And a full disk.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/output/rotate.h"
+#include "common/stream/block.h"
 #include "tests/lib/check.h"
 
 int __wrap_flock(int fd, int operation);
@@ -25,6 +27,29 @@ int __wrap_flock(int fd, int operation)
 	if (call)
 		call();
 	return __real_flock(fd, operation);
+}
+
+int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
+int __real_fallocate(int fd, int mode, off_t at, off_t n);
+int __wrap_unlinkat(int at, const char *name, int flags);
+int __real_unlinkat(int at, const char *name, int flags);
+
+static bool full; /* the disk is, and no file of it can be removed */
+
+int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
+{
+	if (!full)
+		return __real_fallocate(fd, mode, at, n);
+	errno = ENOSPC;
+	return -1;
+}
+
+int __wrap_unlinkat(int at, const char *name, int flags)
+{
+	if (!full)
+		return __real_unlinkat(at, name, flags);
+	errno = EPERM;
+	return -1;
 }
 
 static const char *dir;
@@ -122,6 +147,13 @@ int main(int argc, char **argv)
 	check(rotate_adopt(&other, count_file, NULL) == 0 && adopted == 2,
 	      "the part that took the place of a finished one is not adopted");
 	check_file(&third, "... and gets its name");
+
+	if (rotate_open(&one) < 0 || write(one.fd, BLOCK_SYNC, BLOCK_SYNC_BYTES) != BLOCK_SYNC_BYTES ||
+	    !rotate_close(&one, BLOCK_SYNC_BYTES, NULL))
+		abort();
+	full = true;
+	check(rotate_open(&one) < 0 && errno == ENOSPC, "a full disk is the reason, also if no older file can be removed");
+	full = false;
 
 	rotate_release(&one);
 	rotate_release(&other);

@@ -357,6 +357,7 @@ bool rotate_reserve(struct rotate *f)
 	uint64_t wanted, least = reserve_sizes(f, &wanted);
 	struct closed_list l;
 	bool good = reserve_bytes(f, wanted);
+	int error = errno; /* the search for older files has others */
 
 	if (good)
 		return true;
@@ -364,7 +365,9 @@ bool rotate_reserve(struct rotate *f)
 	for (size_t i = 0; i < l.n && !good; i++)
 		good = remove_one(f, &l.items[i]) && reserve_bytes(f, wanted);
 	release_list(&l);
-	return good || (wanted > least && reserve_bytes(f, least));
+	good = good || (wanted > least && reserve_bytes(f, least));
+	errno = error;
+	return good;
 }
 
 void rotate_wrote(struct rotate *f, uint64_t bytes, bool full)

@@ -73,7 +73,7 @@ int rotate_open(struct rotate *f);
 /*
  * Reserves disk space beyond the written bytes: ROTATE_RESERVE, and as much as is expected. Removes the oldest
  * files while that fails. Returns false if no file is left to remove and only the earlier reservation
- * remains.
+ * remains; errno is then ENOSPC or EDQUOT.
  */
 bool rotate_reserve(struct rotate *f);
 /* Reports the bytes written since the last rotate_reserve; full: there was no room for further ones. */
