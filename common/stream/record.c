@@ -53,6 +53,10 @@ static const char *const cost_names[] = {
 	[COST_TABLES_REFUSED] = "tables-refused",
 	[COST_TABLES_EVICTED] = "tables-evicted",
 	[COST_STACKS_DEFERRED] = "stacks-deferred",
+	[COST_MAPPINGS_UNREAD] = "mappings-unread",
+	[COST_MAPPINGS_CUT] = "mappings-cut",
+	[COST_MAPPINGS_LEFT_OUT] = "mappings-left-out",
+	[COST_FILES_UNOPENED] = "files-unopened",
 };
 
 static const char *const jitcode_names[] = {

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 8,
+	STREAM_MINOR = 9,
 };
 
 enum record_type {

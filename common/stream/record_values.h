@@ -101,6 +101,10 @@ enum cost {
 	COST_TABLES_REFUSED = 8, /* times that a table or a process's mappings found no room in that memory */
 	COST_TABLES_EVICTED = 9, /* tables evicted to make room for others */
 	COST_STACKS_DEFERRED = 10, /* stacks unwound in user space */
+	COST_MAPPINGS_UNREAD = 11, /* times that the mappings of a process were not read, */
+	COST_MAPPINGS_CUT = 12, /* or not to their end */
+	COST_MAPPINGS_LEFT_OUT = 13, /* mappings left out of processes that have too many */
+	COST_FILES_UNOPENED = 14, /* times that a file of a process was not opened */
 	COSTS,
 };
 

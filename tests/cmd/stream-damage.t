@@ -76,7 +76,7 @@ is "  the rest is delivered" "$(lines '^process') $(lines '^sample') $(lines '^s
 damaged "a second header is missing" "block 5 at byte $(at b0 b1 b2 b3 b4): the header of this segment is missing" \
 	b0 b1 b2 b3 b4 b6 b7
 is "  its ids are another segment's" "$(sed -n '/^end/,$p' "$tmp/out" | sed -n 3p)" \
-	"segment major=1 minor=8 least=1"
+	"segment major=1 minor=9 least=1"
 damaged "a block comes twice" "block 3 at byte $(at b0 b1 b2): a block out of order" b0 b1 b2 b2 b3 b4 b5 b6 b7
 is "  it is delivered once" "$(grep -vc '^damage' "$tmp/out")" "$(grep -c . "$tests/data/small.txt")"
 damaged "two blocks have changed places" "block 2 at byte $(at b0 b1): blocks are missing before this one" b0 b1 b3 b2 b4 b5 b6 b7

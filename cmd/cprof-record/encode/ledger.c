@@ -166,6 +166,18 @@ static void update_tables(struct ledger *l, const struct user_walk *s)
 	l->costs[COST_STACKS_DEFERRED] = s->finished;
 }
 
+/* Data about processes that is missing, so that samples may lack names and callers. */
+static void update_missing(struct ledger *l, const struct procs *ps)
+{
+	const struct maps_reader *maps = &ps->scan.maps;
+	const struct opener *o = ps->scan.opener;
+
+	l->costs[COST_MAPPINGS_UNREAD] = maps->left_out + ps->readings.refused;
+	l->costs[COST_MAPPINGS_CUT] = maps->cut;
+	l->costs[COST_MAPPINGS_LEFT_OUT] = ps->maps_dropped;
+	l->costs[COST_FILES_UNOPENED] = opener_left_out(o) + opener_dropped(o);
+}
+
 /*
  * Updates the outcomes of an event. While recording, their sum is the number expected. Events that perf
  * counted at the last read and that the program has not seen by now are missed.
@@ -265,6 +277,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	l->costs[COST_BPF_RUNS] = runs;
 	l->costs[COST_BYTES] = output_bytes(emit->output);
 	l->costs[COST_RSS_BYTES] = (uint64_t)use.ru_maxrss * 1024;
+	update_missing(l, emit->procs);
 }
 
 uint64_t ledger_missed(const struct ledger *l)

@@ -44,8 +44,30 @@ static void print_lost(struct buf *out, uint64_t lost, const uint64_t *outcomes,
 	buf_byte(out, ')');
 }
 
+/* Data about processes that the recorder could not have. */
+static void print_missing(struct buf *out, size_t begin, const uint64_t *costs)
+{
+	static const struct {
+		enum cost cost;
+		const char *one, *many;
+	} rows[] = {
+		{ COST_MAPPINGS_UNREAD, "time the mappings of a process not read", "times the mappings of a process not read" },
+		{ COST_MAPPINGS_CUT, "time the mappings of a process cut", "times the mappings of a process cut" },
+		{ COST_MAPPINGS_LEFT_OUT, "mapping left out", "mappings left out" },
+		{ COST_FILES_UNOPENED, "file not opened", "files not opened" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t n = costs[rows[i].cost];
+
+		if (n)
+			buf_printf(out, "%s%" PRIu64 " %s", out->n > begin ? ", " : "", n, n == 1 ? rows[i].one : rows[i].many);
+	}
+}
+
 void losses_print(struct buf *out, const struct capture_totals *t)
 {
+	size_t begin = out->n;
 	uint64_t lost = losses_count(t), events = losses_events(t);
 	uint64_t sideband = t->outcomes[OUTCOME_SIDEBAND_LOST], waits = t->outcomes[OUTCOME_WAITS_LOST];
 
@@ -59,4 +81,5 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 		buf_printf(out, "%s%" PRIu64 " records of processes and mappings lost", lost || events ? ", " : "", sideband);
 	if (waits)
 		buf_printf(out, "%s%" PRIu64 " records of waiting time lost", lost || events || sideband ? ", " : "", waits);
+	print_missing(out, begin, t->costs);
 }
