@@ -11,7 +11,6 @@
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/input.h"
 #include "cmd/shared/keys.h"
-#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/operands/operand_file.h"
 #include "cmd/shared/result_file.h"
@@ -246,7 +245,7 @@ static enum status load_operands(struct fold *fold, char **operands)
 		if (fold->f.full && profile_bytes(&fold->p) > fold->f.budget)
 			tree_to_lines(&fold->p, fold);
 	}
-	naming_report(&fold->f);
+	operands_report(&fold->f);
 	return status;
 }
 

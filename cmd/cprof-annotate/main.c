@@ -359,8 +359,8 @@ int main(int argc, char **argv)
 	result_open(captures);
 	status = read_captures(&s, &f, directory_operands(captures, &f.view), &in);
 	s.annotate.started = in.traces.start_realtime_ns / 1000000000;
+	operands_report(&f);
 	annotate_all(&s, &f, status, captures);
-	naming_report(&f);
 	symbol_files_unread(modules_unread(in.files.modules), false);
 	line_sums_release(&s.annotate.sums);
 	source_rules_release(&s.annotate.rules);

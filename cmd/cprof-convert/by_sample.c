@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "cmd/shared/input.h"
-#include "cmd/shared/naming.h"
 #include "common/export/perfpipe.h"
 #include "common/perfscript/script_write.h"
 
@@ -46,7 +45,7 @@ static enum status read_samples(struct conversion *c, const struct operand_taker
 				strcmp(*operand, "-") == 0 ? "standard input" : *operand);
 		status = s > status ? s : status;
 	}
-	naming_report(&c->filters);
+	operands_report(&c->filters);
 	warn_waits(c, &sum);
 	profile_release(&none);
 	if (status == STATUS_OK && !sum.totals.samples)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "cmd/shared/facts/losses.h"
-#include "cmd/shared/naming.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
 #include "common/compress/gzip.h"
@@ -162,7 +161,7 @@ enum status convert_tsv(struct conversion *c)
 
 		status = s > status ? s : status;
 	}
-	naming_report(f);
+	operands_report(f);
 	warn_losses(&sum);
 	warn_waits(c, &sum);
 	filters_shape(f, &p);

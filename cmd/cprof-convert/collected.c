@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "cmd/shared/facts/losses.h"
-#include "cmd/shared/naming.h"
 #include "cmd/shared/version.h"
 #include "common/capture/sample_counts.h"
 
@@ -110,7 +109,7 @@ enum status collect_all(struct conversion *c, struct collected *it)
 
 		status = s > status ? s : status;
 	}
-	naming_report(&c->filters);
+	operands_report(&c->filters);
 	finish_traces(c, it, &text);
 	profile_release(&text);
 	warn_losses(&it->loaded);

@@ -9,7 +9,6 @@
 #include "cmd/cprof-flame/flame.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/line_input.h"
-#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/progress.h"
@@ -243,7 +242,7 @@ static enum status load_profile(struct filters *f, struct flame_settings *s, cha
 
 		status = got > status ? got : status;
 	}
-	naming_report(f);
+	operands_report(f);
 	if (s->diff && loaded[side].streams)
 		cli_usage("--diff: " SIDES_WANTED);
 	s->pic.sides = f->columns == COLUMNS_TWO ? PROFILE_SIDES : 1;

@@ -15,7 +15,6 @@
 #include "cmd/shared/facts/header.h"
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/keys.h"
-#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
@@ -335,7 +334,7 @@ static enum status load_captures(struct settings *s, struct filters *f, char **o
 			one = operand_load(f, *operands, p, 0, l);
 		status = one > status ? one : status;
 	}
-	naming_report(f);
+	operands_report(f);
 	return status;
 }
 
@@ -392,10 +391,6 @@ static void print_what_if(const struct settings *s, const struct loaded *l, enum
 	const struct what_if *w = &s->what_if;
 	struct buf out = { 0 };
 
-	if (!l->totals.waits)
-		cli_die(status ? status : STATUS_SYSTEM,
-			"--what-if is not available: no waiting time was recorded "
-			"(--off-cpu of cprof-record)");
 	if (!w->samples)
 		cli_die(status ? status : STATUS_SYSTEM,
 			"cannot find the function \"%s\": no sample has it while it runs, and only running time "

@@ -387,6 +387,7 @@ void filters_release(struct filters *f)
 	free(f->users);
 	free(f->labels);
 	intern_release(&f->event_names);
+	intern_release(&f->unwaited);
 	intern_release(&f->counted_names);
 	buf_release(&f->chosen);
 	buf_release(&f->none);
@@ -472,6 +473,53 @@ void filters_events(const struct filters *f, struct buf *out)
 		buf_text(out, i ? ", " : "");
 		sanitize_append(out, intern_get(&f->counted_names, i));
 	}
+}
+
+/* Returns the option that shows nothing, or less than it says, without waiting time; NULL: none does. */
+static const char *needs_waits(const struct filters *f)
+{
+	static const char family[] = "off-cpu";
+	const struct view *v = &f->view;
+
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (strncmp(v->events[i], family, strlen(family)) != 0)
+			return NULL;
+	}
+	return v->blame ? filters_blame(f) : v->wall ? "--wall" : v->n_events ? "--event off-cpu" : NULL;
+}
+
+void filters_note_waits(struct filters *f, const char *name, const struct capture *c)
+{
+	const struct capture_totals totals = capture_totals(c);
+	/* The time of a profile from elsewhere may include waits, with no event of their own. */
+	bool imported = slice_is(capture_meta(c, "recorder"), "pprof") && !f->view.blame;
+	uint32_t id;
+
+	if (!needs_waits(f) || !totals.samples)
+		return;
+	if (totals.waits || capture_has_waits(c) || imported)
+		f->waited = true;
+	else if (!intern_add(&f->unwaited, slice_of(name), &id))
+		cli_no_memory();
+}
+
+void filters_report_waits(struct filters *f)
+{
+	static const char why[] = "no waiting time was recorded: record with cprof-record --off-cpu";
+	size_t n = f->unwaited.n;
+	struct buf names = { 0 };
+
+	if (n == 1)
+		buf_printf(&names, "%s: ", (const char *)intern_get(&f->unwaited, 0).p);
+	else
+		buf_printf(&names, "%zu captures: ", n);
+	if (names.failed)
+		cli_no_memory();
+	if (n && !f->waited)
+		cli_die(STATUS_USAGE, "%s%s is not available: %s", buf_cstr(&names), needs_waits(f), why);
+	if (n)
+		cli_warn("%s%s", buf_cstr(&names), why);
+	buf_release(&names);
 }
 
 static const char *unit_name(bool counted)

@@ -95,6 +95,7 @@ enum columns {
 	COLUMNS_TWO,     /* the first count is for the operand's side, the second one for the other side */
 };
 
+struct capture;
 struct operand_watch;
 struct operand_taker;
 struct symbol_files;
@@ -126,6 +127,9 @@ struct filters {
 	bool names, hints;
 	const struct symbol_files *files; /* options of cprof-sym for that; NULL: none */
 	struct naming_notes notes;
+	/* For operands_report, if an option needs waiting time: a capture has it; operands without it. */
+	bool waited;
+	struct intern unwaited;
 	const char **groups, **users, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_users, cap_labels, cap_events;
 	struct transform shape; /* transformations of the profile; points to the expressions */
@@ -184,6 +188,13 @@ void filters_warn_none(struct filters *f, const char *what);
 void filters_append_range(struct filters *f, struct buf *out);
 /* Appends the second part of that warning, which begins with "; ", or nothing. */
 void filters_append_there(struct filters *f, struct buf *out);
+
+/*
+ * If an option needs waiting time: notes at the end of a capture whether it has samples and such time. After
+ * the last operand, exits with STATUS_USAGE if none had any; otherwise warns of those without.
+ */
+void filters_note_waits(struct filters *f, const char *name, const struct capture *c);
+void filters_report_waits(struct filters *f);
 
 /*
  * Exits with STATUS_USAGE if counts of different things were added up because each segment chose its default

@@ -193,6 +193,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	present_end(&f->present, t->capture);
 	time_range_note(&f->range, &f->recordings, t->capture);
 	recordings_end(&f->recordings, t->capture);
+	filters_note_waits(f, name, t->capture);
 	if (!t->end(t->context, &totals, &sums))
 		cli_no_memory();
 	filters_check_alike(f, name);
@@ -212,6 +213,12 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	f->waits += totals.waits;
 	f->passed += sums.samples;
 	return operand_reader_done(r, got, fd);
+}
+
+void operands_report(struct filters *f)
+{
+	naming_report(f);
+	filters_report_waits(f);
 }
 
 const char *operand_needs_capture(const struct filters *f)
@@ -446,14 +453,11 @@ static void note_counted(struct filters *f, const struct capture *c)
 	}
 }
 
-/* Warns of options that the capture has no data for. */
-static void warn_lacking(const struct gathering *it, const struct capture_totals *totals)
+/* Warns of an option that the capture has no data for. */
+static void warn_lacking(const struct gathering *it)
 {
 	const struct gather_sums *sums = &it->g.sums;
 
-	if (it->view->wall && sums->samples && !totals->waits && !capture_has_waits(&it->g.capture))
-		cli_warn("%s: no waiting time was recorded (--off-cpu of cprof-record): --wall shows CPU time alone",
-			 it->name);
 	if (it->view->lines && sums->symbols && !sums->lines && !sums->scripts)
 		cli_warn("%s: no machine code has a line: run cprof-sym -l, with debug information", it->name);
 }
@@ -470,13 +474,13 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	}
 	note_latency(it);
 	if (it->view->latency && it->uncounted)
-		cli_die(STATUS_USAGE, "%s: --weight latency is not available: nobody counted running threads "
-			"(--latency of cprof-record)", it->name);
+		cli_die(STATUS_USAGE, "%s: --weight latency is not available: nobody counted running threads: "
+			"record with cprof-record --latency", it->name);
 	about_take(it->about, &it->g.capture);
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);
 	*sums = it->g.sums;
-	warn_lacking(it, totals);
+	warn_lacking(it);
 	gather_release(&it->g);
 	return good;
 }
@@ -510,10 +514,6 @@ static bool end_blaming(void *context, struct capture_totals *totals, struct gat
 	const struct capture *c = &it->b.gather.capture;
 
 	about_take(&it->sum->about, c);
-	if (capture_totals(c).samples && !capture_totals(c).waits && !capture_has_waits(c) &&
-	    it->f->view.blame != BLAME_REPLAY) /* which refuses such a capture */
-		cli_warn("%s: no waiting time was recorded (--off-cpu of cprof-record): "
-			 "%s has nothing to show", it->name, filters_blame(it->f));
 	*totals = capture_totals(&it->b.gather.capture);
 	*sums = it->b.gather.sums;
 	it->sum->hits += it->b.culprits.hits;

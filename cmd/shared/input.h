@@ -52,6 +52,12 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
 			 struct loaded *sum);
 
 /*
+ * After the last operand: reports names (naming_report) and captures without waiting time. Exits with
+ * STATUS_USAGE if an option needs waiting time and no capture has any.
+ */
+void operands_report(struct filters *f);
+
+/*
  * For operand_read: a consumer that takes the records of a capture itself and makes something other than a
  * profile of them.
  */

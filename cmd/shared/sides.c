@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "cmd/shared/facts/losses.h"
-#include "cmd/shared/naming.h"
 #include "cmd/shared/operands/directory.h"
 #include "cmd/shared/result_file.h"
 #include "common/base/array.h"
@@ -194,7 +193,7 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 		setup->timed[number] = side->loaded.streams && !side->loaded.texts;
 		setup->runs[number] = side->runs;
 	}
-	naming_report(f);
+	operands_report(f);
 	f->view.from = from;
 	f->view.to = to;
 	return status;

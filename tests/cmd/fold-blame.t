@@ -274,8 +274,26 @@ status "--blame and a heat map" 2 cprof-flame --blame --heatmap "$tmp/a.bin"
 status "--blame and -w" 2 cprof-top --blame -w 1 "$tmp/a.bin"
 status "cprof-diff has no wakers" 2 cprof-diff --by waker "$tmp/a.bin" "$tmp/a.bin"
 cprof-dump -r "$tests/data/small.txt" >"$tmp/small.bin"
-for o in '--by lock' '--by waker' --blame; do
-	like "$o of a capture without waits says so" "$(cprof-top $o "$tmp/small.bin" 2>&1 >/dev/null)" \
-		"no waiting time was recorded \\(--off-cpu of cprof-record\\): $o has nothing to show"
+cprof-dump -r "$tests/data/small.txt" >"$tmp/other.bin"
+record='no waiting time was recorded: record with cprof-record --off-cpu$'
+lacking() {
+	status "$*: waits that no capture has" 2 "$@" "$tmp/small.bin"
+	like "  the message says how to record them" "$(cat "$tmp/err")" "(small.bin|2 captures): .* is not available: $record"
+}
+for o in --wall "--event off-cpu:sleep" --blame "--by lock" "--by waker" "--by culprit"; do
+	for c in cprof-top cprof-fold cprof-flame; do
+		lacking $c $o
+	done
 done
+for o in --wall "--event off-cpu"; do
+	for c in "cprof-diff $tmp/other.bin" "cprof-convert -t callgrind" "cprof-convert -t tsv" \
+		"cprof-convert -t perfscript" cprof-annotate; do
+		lacking $c $o
+	done
+done
+lacking cprof-top --what-if f=off
+status "  of two captures" 2 cprof-fold --wall "$tmp/small.bin" "$tmp/other.bin"
+like "  both are counted" "$(cat "$tmp/err")" "^cprof-fold: 2 captures: --wall is not available: $record"
+status "a capture that has waits suffices" 0 cprof-fold --wall "$tmp/a.bin" "$tmp/small.bin"
+like "  the other one is named" "$(cat "$tmp/err")" "small.bin: $record"
 done_testing
