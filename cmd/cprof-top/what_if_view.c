@@ -94,6 +94,22 @@ static void put_brief_waits(const struct what_if *w, struct buf *out)
 	buf_text(out, " of waits there are too short to separate requests (--off-cpu of cprof-record)");
 }
 
+/* The lengths as they were recorded: a mean alone hides the slow ones. */
+static void put_lengths(const struct what_if *w, size_t n, struct buf *out)
+{
+	buf_printf(out, "\nHow long the requests took:\n%10s %10s %10s %10s %10s  %s\n", "requests", "mean",
+		   "median", "90 %", "99 %", w->by_thread ? "thread" : "process");
+	for (size_t i = 0; i < n; i++) {
+		const struct what_if_row *row = &w->rows[i];
+		const uint64_t lengths[] = { row->wall, row->median, row->p90, row->p99 };
+
+		buf_printf(out, "%10" PRIu64, row->requests);
+		for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++)
+			put_time(out, 11, (double)lengths[k]);
+		buf_printf(out, "  %s\n", row->name);
+	}
+}
+
 void what_if_text(const struct what_if *w, size_t rows, struct buf *out)
 {
 	size_t n = count_shown(w, rows);
@@ -131,6 +147,8 @@ void what_if_text(const struct what_if *w, size_t rows, struct buf *out)
 		out->failed = out->failed || saved.failed;
 		buf_release(&saved);
 	}
+	if (w->requests)
+		put_lengths(w, n, out);
 	buf_printf(out, "\nAssumed: %s (cprof(7), Waiting)\n", assumed);
 	if (out->failed)
 		cli_no_memory();
@@ -141,7 +159,8 @@ void what_if_rows(const struct what_if *w, size_t rows, enum rows_format format,
 	static const char *const columns[] = { "name",	"wall_ns", "saved_least_ns", "saved_most_ns",
 					       "effect", NULL },
 				 *const means[] = { "name",   "mean_ns",  "saved_least_ns", "saved_most_ns",
-						    "effect", "requests", NULL };
+						    "effect", "requests", "median_ns", "p90_ns",
+						    "p99_ns", NULL };
 	struct rows r;
 
 	if (!rows_init(&r, format, w->requests ? means : columns))
@@ -152,8 +171,12 @@ void what_if_rows(const struct what_if *w, size_t rows, enum rows_format format,
 		rows_count(&r, (uint64_t)w->rows[i].least);
 		rows_count(&r, (uint64_t)w->rows[i].most);
 		rows_count(&r, w->rows[i].touched);
-		if (w->requests)
-			rows_count(&r, w->rows[i].requests);
+		if (!w->requests)
+			continue;
+		rows_count(&r, w->rows[i].requests);
+		rows_count(&r, w->rows[i].median);
+		rows_count(&r, w->rows[i].p90);
+		rows_count(&r, w->rows[i].p99);
 	}
 	rows_end(&r);
 	buf_bytes(out, r.out.p, r.out.n);
@@ -173,11 +196,22 @@ void what_if_brief_title(const struct what_if *w, struct brief *b)
 	buf_release(&name);
 }
 
+static void put_percentiles(struct buf *out, const struct what_if_row *row)
+{
+	const uint64_t lengths[] = { row->median, row->p90, row->p99 };
+
+	buf_printf(out, "%" PRIu64 " | ", row->requests);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		put_time(out, 0, (double)lengths[i]);
+		buf_text(out, " | ");
+	}
+}
+
 void what_if_brief(const struct what_if *w, size_t rows, size_t first, size_t later, struct brief *b)
 {
 	brief_section(b, "How long it would take",
-		      w->requests ? "| now, mean | at least | at most | saved, 95 % | requests | name |\n"
-				    "|---:|---:|---:|---:|---:|---|\n"
+		      w->requests ? "| now, mean | at least | at most | saved, 95 % | requests | median | 90 % | 99 % "
+				    "| name |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|\n"
 				  : "| now | at least | at most | saved, 95 % | name |\n"
 				    "|---:|---:|---:|---:|---|\n");
 	for (size_t i = 0; i < count_shown(w, rows); i++) {
@@ -193,7 +227,7 @@ void what_if_brief(const struct what_if *w, size_t rows, size_t first, size_t la
 		put_saved(&text, row);
 		buf_text(&text, " | ");
 		if (w->requests)
-			buf_printf(&text, "%" PRIu64 " | ", row->requests);
+			put_percentiles(&text, row);
 		brief_name(&text, slice_of(row->name));
 		brief_line(b, i < FIRST_ROWS ? first : later, "| %s |", buf_cstr(&text));
 		b->failed = b->failed || text.failed;

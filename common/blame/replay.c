@@ -303,6 +303,7 @@ void replay_release(struct replay *r)
 	free(r->own_before);
 	free(r->causes);
 	free(r->sums);
+	free(r->requests);
 	free(r->points);
 	intern_release(&r->pools);
 	*r = (struct replay){ 0 };
@@ -426,10 +427,14 @@ static void end_request(struct replay *r, uint32_t thread, uint64_t time, double
 	struct replay_requests *requests = &r->saved[thread].requests;
 	struct replay_thread *t = &r->threads[thread];
 
-	if (t->request) {
+	if (t->request &&
+	    extend_array(&r->requests, &r->cap_requests, r->n_requests, sizeof(*r->requests))) {
+		r->requests[r->n_requests++] = (struct replay_request){ thread, time - t->request };
 		requests->n++;
 		requests->ns += (double)(time - t->request);
 		requests->saved += saved - t->begun;
+	} else if (t->request) {
+		r->failed = true;
 	}
 	t->request = 0;
 	t->begun = 0;
@@ -506,6 +511,7 @@ void replay_run(struct replay *r, double share, enum replay_bound bound)
 	r->share = share;
 	r->bound = bound;
 	r->most = 0;
+	r->n_requests = 0;
 	for (uint32_t t = 0; t < c->n_threads; t++) {
 		r->threads[t] = (struct replay_thread){ .at = r->lives[t].begin,
 							.next = c->first_wait[t],

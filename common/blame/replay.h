@@ -69,6 +69,11 @@ struct replay_requests {
 	double ns, saved;
 };
 
+struct replay_request {
+	uint32_t thread;
+	uint64_t ns;
+};
+
 struct replay {
 	const struct chain *chain;
 	const struct replay_life *lives;
@@ -82,6 +87,8 @@ struct replay {
 		double begin, end;
 		struct replay_requests requests;
 	} * saved; /* by thread, in ns */
+	struct replay_request *requests; /* of all threads, as they were recorded */
+	size_t n_requests, cap_requests;
 	double *own_before; /* by part: weight of the function's samples before it, in all threads */
 	uint32_t *causes; /* by wait: that wait, or one whose waker stands for its own */
 	struct replay_gap *gaps; /* before each wait; then the last one of each thread */

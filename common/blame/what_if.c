@@ -6,6 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/base/glob.h"
+#include "common/base/search.h"
 #include "common/blame/blame_replay.h"
 #include "common/blame/replay.h"
 
@@ -142,9 +143,61 @@ static double bound(const struct replay *r, double saved, double sign)
 
 /* Sums of both replays for a thread or a process, in ns. */
 struct answer {
+	uint32_t owner; /* of requests: the thread, or the number of its process */
 	uint64_t requests; /* their number; 1 for elapsed times */
 	double wall, least, most;
 };
+
+static int compare_requests(const void *a, const void *b)
+{
+	const struct replay_request *x = a, *y = b;
+
+	return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
+				      : (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static bool is_wanted(const struct asking *a, uint32_t thread)
+{
+	return thread < a->b->cap_lives && a->b->lives[thread].wanted && a->lives[thread].end;
+}
+
+/* Sorts the requests by the owners of rows, in place of threads, and by their length. */
+static void sort_requests(struct asking *a)
+{
+	struct replay_request *requests = a->r.requests;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->r.n_requests; i++) {
+		uint32_t thread = requests[i].thread;
+
+		if (!is_wanted(a, thread))
+			continue;
+		requests[n] = requests[i];
+		requests[n++].thread = a->b->asked->what_if->by_thread ? thread : a->lives[thread].process;
+	}
+	a->r.n_requests = n;
+	if (n)
+		qsort(requests, n, sizeof(*requests), compare_requests);
+}
+
+/* The percentile by the nearest rank: a length that a request had. */
+static uint64_t percentile(const struct replay_request *sorted, size_t n, size_t percent)
+{
+	return sorted[(n * percent + 99) / 100 - 1].ns;
+}
+
+static void add_percentiles(const struct asking *a, uint32_t owner, struct what_if_row *row)
+{
+	const struct replay_request *all = a->r.requests;
+	size_t first = SEARCH_COUNT(a->r.n_requests, i, all[i].thread < owner);
+	size_t n = SEARCH_COUNT(a->r.n_requests, i, all[i].thread <= owner) - first;
+
+	if (!n)
+		return;
+	row->median = percentile(all + first, n, 50);
+	row->p90 = percentile(all + first, n, 90);
+	row->p99 = percentile(all + first, n, 99);
+}
 
 static bool add_row(struct asking *a, uint32_t named, const struct answer *answer)
 {
@@ -170,13 +223,9 @@ static bool add_row(struct asking *a, uint32_t named, const struct answer *answe
 		row->most = (double)row->wall;
 	if (row->least > row->most)
 		row->least = row->most;
+	add_percentiles(a, answer->owner, row);
 	w->n += row->name != NULL;
 	return row->name != NULL;
-}
-
-static bool is_wanted(const struct asking *a, uint32_t thread)
-{
-	return thread < a->b->cap_lives && a->b->lives[thread].wanted && a->lives[thread].end;
 }
 
 static void add_requests(const struct asking *a, uint32_t thread, struct answer *to)
@@ -191,13 +240,13 @@ static struct answer answer_thread(const struct asking *a, uint32_t thread)
 {
 	const struct replay_life *l = &a->lives[thread];
 	const struct replay_saved *least = &a->least[thread], *most = &a->r.saved[thread];
-	struct answer requests = { 0 };
+	struct answer requests = { .owner = thread };
 
 	add_requests(a, thread, &requests);
 	return a->b->asked->what_if->requests
 		       ? requests
-		       : (struct answer){ 1, (double)(l->end - l->begin), least->end - least->begin,
-					  most->end - most->begin };
+		       : (struct answer){ thread, 1, (double)(l->end - l->begin),
+					  least->end - least->begin, most->end - most->begin };
 }
 
 static bool add_threads(struct asking *a)
@@ -227,6 +276,7 @@ static void see_thread(const struct asking *a, struct process *p, uint32_t t)
 	double end = (double)l->end - a->least[t].end;
 
 	p->wanted = p->wanted || is_wanted(a, t);
+	p->requests.owner = l->process;
 	if (is_wanted(a, t))
 		add_requests(a, t, &p->requests);
 	if (!p->first || l->begin < a->lives[p->first - 1].begin)
@@ -247,7 +297,7 @@ static struct answer answer_process(const struct asking *a, const struct process
 		return p->requests;
 	if (a->lives[last].exited && p->end > end - least)
 		least = end - p->end;
-	return (struct answer){ 1, end - (double)a->lives[first].begin, least - a->least[first].begin,
+	return (struct answer){ 0, 1, end - (double)a->lives[first].begin, least - a->least[first].begin,
 				a->r.saved[last].end - a->r.saved[first].begin };
 }
 
@@ -319,6 +369,7 @@ static bool ask(struct asking *a)
 	w->ran += a->r.ran;
 	w->waits += a->b->chain.n_waits;
 	w->brief += brief_pauses(a);
+	sort_requests(a);
 	good = w->by_thread ? add_threads(a) : add_processes(a);
 	if (w->n)
 		qsort(w->rows, w->n, sizeof(*w->rows), compare_rows);

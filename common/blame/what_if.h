@@ -30,6 +30,7 @@ struct what_if {
 		char *name; /* "comm-pid" or "comm-pid/tid" */
 		uint64_t requests; /* their number; the next three are means of them. 1 for elapsed times */
 		uint64_t wall;
+		uint64_t median, p90, p99; /* ns of requests as they were recorded, exact (nearest rank) */
 		double least, most; /* ns */
 		bool touched; /* the replay saved at least 0.5 %, without the error of sampling */
 	} * rows;	      /* only of threads that the view selects; the largest first */

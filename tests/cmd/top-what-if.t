@@ -118,8 +118,11 @@ like "requests" "$(cat "$tmp/got")" \
 like "  they would be shorter by about 2 ms of 6" "$(cat "$tmp/got")" \
 	'^ *20 +6\.00ms +3\.51ms +4\.39ms +26\.79-41\.48%  server-50$'
 requests() { cprof-top -o tsv --what-if f=-50% --requests "$@"; }
-is "  as rows" "$(requests 'next*' "$tmp/r.bin")" "$(printf '%s\t%s\t%s\t%s\t%s\t%s\n' \
-	name mean_ns saved_least_ns saved_most_ns effect requests server-50 6000000 1607127 2488912 1 20)"
+like "  how long they took" "$(grep -A 2 '^How long' "$tmp/got" | tail -n 1)" \
+	'^ *20 +6\.00ms +6\.00ms +6\.00ms +6\.00ms  server-50$'
+is "  as rows" "$(requests 'next*' "$tmp/r.bin")" "$(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+	name mean_ns saved_least_ns saved_most_ns effect requests median_ns p90_ns p99_ns \
+	server-50 6000000 1607127 2488912 1 20 6000000 6000000 6000000)"
 is "  of a thread" "$(requests next_job --by thread "$tmp/r.bin" | cut -f1,6 | xargs)" \
 	"name requests server-50/50 20"
 unlike "  all waits separate them" "$(cat "$tmp/got")" 'too short'
@@ -132,6 +135,41 @@ like "  has its message" "$(cat "$tmp/err")" \
 	'cannot find requests: no selected thread had two long waits in "g"'
 status "--requests alone" 2 cprof-top --requests next_job "$tmp/r.bin"
 like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
+
+# Requests of 1 to 200 ms by one thread, the longest first, and of 1 s, three times, by another one.
+{
+	sed '/^sample/,$d; /^comm/s/.*/thread id=2 time=0 process=1 tid=51\n&\ncomm time=0 thread=2 comm="server"/' "$tmp/r.txt"
+	awk -v OFMT=%.0f '
+		function pause(thread) {
+			print "sample time=" now " event=2 cpu=0 thread=" thread, "user=16 kernel=0 weight=4000000"
+			print "woken time=" now, "thread=" thread " slept=4000000 queued=0 by=network waker=0"
+		}
+		function serve(thread, ms) {
+			pause(thread)
+			print "sample time=" now + 500000 " event=1 cpu=0 thread=" thread, \
+				"user=17 kernel=0 weight=1000000"
+			now += ms * 1000000 + 4000000
+		}
+		BEGIN {
+			CONVFMT = "%.0f"
+			now = 10000000
+			for (i = 200; i >= 1; i--)
+				serve(1, i)
+			pause(1)
+			for (i = 0; i < 3; i++)
+				serve(2, 1000)
+			pause(2)
+			print "end time=" now " reason=closed samples=407"
+			print "flush"
+		}'
+} >"$tmp/q.txt"
+cprof-dump -r "$tmp/q.txt" >"$tmp/q.bin"
+lengths() { requests next_job --by "$1" "$tmp/q.bin" | tail -n +2 | cut -f1,2,6-9 | sort | xargs; }
+is "percentiles of many requests" "$(lengths thread)" \
+	"server-50/50 100500000 200 100000000 180000000 198000000 server-50/51 1000000000 3 1000000000 1000000000 1000000000"
+is "  of all threads" "$(lengths process)" "server-50 113793103 203 102000000 183000000 1000000000"
+like "  as text" "$(cprof-top --what-if f=-50% --requests next_job --by thread "$tmp/q.bin")" \
+	'^ *200 +100\.50ms +100\.00ms +180\.00ms +198\.00ms  server-50/50$'
 
 # Windows: of the process, 40 ms of which f has all; of the server, six requests that begin and end in it.
 rows() { cprof-top -o tsv --what-if f=-50% "$@" "$tmp/a.bin" | tail -n +2 | cut -f1,2,5 | xargs; }
@@ -152,7 +190,7 @@ like "  its rows" "$(cat "$tmp/got")" \
 like "  without an effect" "$(cat "$tmp/got")" '\| no effect \| `other-9` \|$'
 like "  what is assumed" "$(cat "$tmp/got")" '^- Assumed: '
 like "  of requests" "$(cprof-top -o md --what-if f=-50% --requests next_job "$tmp/r.bin")" \
-	'^\| 6\.00ms \| 3\.51ms \| 4\.39ms \| 26\.79-41\.48% \| 20 \| `server-50` \|$'
+	'^\| 6\.00ms \| 3\.51ms \| 4\.39ms \| 26\.79-41\.48% \| 20 \| 6\.00ms \| 6\.00ms \| 6\.00ms \| `server-50` \|$'
 
 status "a function that nobody ran" 1 cprof-top --what-if h=-50% "$tmp/a.bin"
 like "  has its message" "$(cat "$tmp/err")" \
