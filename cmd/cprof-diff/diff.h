@@ -37,6 +37,7 @@ struct diff_findings {
 	struct changes_setup setup;
 	struct changes changes;
 	size_t rows; /* rows of the table to print */
+	double padded; /* not normalized: the weight that intervals of changes are shares of; 0: no test */
 };
 
 /* warn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */

@@ -19,7 +19,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_VIEW, FILTER_BY, "by", FILTER_BY_COMPARED, "one row for each of these" },
 	{ OPTIONS_VIEW, DIFF_SIGNIFICANT, "significant", NULL, "only changes that are not chance" },
 	{ OPTIONS_VIEW, DIFF_FAIL, "fail-above", "POINTS", "status 5 if a function grew by this, or more" },
-	{ OPTIONS_VIEW, DIFF_NO_NORMALIZE, "no-normalize", NULL, "compare weights as they are; no tests" },
+	{ OPTIONS_VIEW, DIFF_NO_NORMALIZE, "no-normalize", NULL, "compare weights as they are, not shares" },
 	{ OPTIONS_VIEW, 'n', "rows", "ROWS", "show this number of rows (20; 0: all)" },
 	{ OPTIONS_VIEW, DIFF_BEFORE, "before", "FILE", "an operand of the first side" },
 	{ OPTIONS_VIEW, DIFF_AFTER, "after", "FILE", "an operand of the second side" },
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	diff_warn_twice(&s);
 	if (!profile_init(&o.p))
 		cli_no_memory();
-	if (!s.folded && !s.raw)
+	if (!s.folded)
 		f.view.moment_ns = CHANGES_SLICE_MS * 1000000;
 	status = sides_load(s.sides, &f, &o.p, &o.setup, true);
 	f.shape.by.stack_max = s.folded ? PROFILE_STACK_MAX : 0;

@@ -3,12 +3,16 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/shared/folded_print.h"
 #include "cmd/shared/keys.h"
 #include "cmd/shared/terminal/text_colour.h"
 #include "common/export/changed.h"
 #include "common/stats/normalize.h"
+#include "common/stats/pad_runs.h"
+
+enum { RAW_RUNS = 3 }; /* captures a side that weights are tested with */
 
 void diff_print_folded(struct profile *p, bool raw)
 {
@@ -30,16 +34,46 @@ static void print_name(const struct diff_findings *o, const struct table_row *ro
 	printf("%s\n", after);
 }
 
+/* Writes a bound; one that excludes 0, but is rounded to it, as the side of 0 on which the change is. */
+static void bound_text(char *to, size_t size, int places, double bound, bool excludes, bool grew)
+{
+	if (excludes && fabs(bound) < (places ? 0.005 : 0.5))
+		snprintf(to, size, "%s", grew ? ">0" : "<0");
+	else
+		snprintf(to, size, "%+.*f", places, bound);
+}
+
+/* Prints [low, high] of a change. scale: what a share of 1 is shown as. */
+static void print_bounds(const struct change *c, double scale, int places, bool grew)
+{
+	bool excludes = c->q < COMPARE_RATE;
+	char interval[64], low[24], high[24];
+
+	bound_text(low, sizeof(low), places, scale * c->adjusted.low, excludes && grew, true);
+	bound_text(high, sizeof(high), places, scale * c->adjusted.high, excludes && !grew, false);
+	snprintf(interval, sizeof(interval), "[%s, %s]", low, high);
+	printf("%c%-18s ", excludes ? ' ' : '~', interval);
+}
+
 static void print_raw(const struct diff_findings *o)
 {
-	printf("%10s %10s %10s  %10s %10s %10s\n", "flat A", "flat B", "change", "cum A", "cum B", "change");
+	const char *bounds = o->padded > 0 ? " [adjusted]        " : "";
+
+	printf("%10s %10s %10s %s %10s %10s %10s%s\n", "flat A", "flat B", "change", bounds, "cum A", "cum B",
+	       "change", o->padded > 0 ? "  [adjusted]" : "");
 	for (size_t i = 0; i < o->rows; i++) {
 		const struct table_row *row = &o->table.rows[i];
 		const uint64_t *kinds[] = { row->flat, row->cum };
 
-		for (unsigned int kind = 0; kind < 2; kind++)
-			printf("%10" PRIu64 " %10" PRIu64 " %+10.0f  ", kinds[kind][0], kinds[kind][1],
+		for (unsigned int kind = 0; kind < 2; kind++) {
+			printf("%10" PRIu64 " %10" PRIu64 " %+10.0f ", kinds[kind][0], kinds[kind][1],
 			       diff_change(&o->p, kinds[kind], true));
+			if (o->padded > 0)
+				print_bounds(kind ? &diff_change_of(o, i)->cum : &diff_change_of(o, i)->flat,
+					     o->padded, 0, diff_change(&o->p, kinds[kind], true) > 0);
+			else
+				printf(" ");
+		}
 		print_name(o, row, "");
 	}
 }
@@ -55,25 +89,11 @@ static const char *colour_of_row(const struct diff_findings *o, size_t row)
 	return (fabs(cum) > fabs(flat) ? cum : flat) > 0 ? COLOUR_HOT : COLOUR_FELL;
 }
 
-/* Writes a bound; one that excludes 0, but is rounded to it, as the side of 0 on which the change is. */
-static void bound_text(char *to, size_t size, double bound, bool excludes, bool grew)
-{
-	if (excludes && fabs(bound) < 0.005)
-		snprintf(to, size, "%s", grew ? ">0" : "<0");
-	else
-		snprintf(to, size, "%+.2f", bound);
-}
-
 static void print_cells(const struct profile *p, const uint64_t *weight, const struct change *c)
 {
-	bool excludes = c->q < COMPARE_RATE, grew = diff_change(p, weight, false) > 0;
-	char interval[64], low[24], high[24];
-
-	bound_text(low, sizeof(low), 100 * c->adjusted.low, excludes && grew, true);
-	bound_text(high, sizeof(high), 100 * c->adjusted.high, excludes && !grew, false);
-	snprintf(interval, sizeof(interval), "[%s, %s]", low, high);
-	printf("%6.2f%% %6.2f%% %+8.2f %c%-18s ", diff_cell(p, weight, 0, false), diff_cell(p, weight, 1, false),
-	       diff_change(p, weight, false), excludes ? ' ' : '~', interval);
+	printf("%6.2f%% %6.2f%% %+8.2f ", diff_cell(p, weight, 0, false), diff_cell(p, weight, 1, false),
+	       diff_change(p, weight, false));
+	print_bounds(c, 100, 2, diff_change(p, weight, false) > 0);
 }
 
 static void print_rows(const struct diff_findings *o)
@@ -122,10 +142,30 @@ static void print_basis(const struct diff_findings *o, const struct side *sides)
 	}
 }
 
+/* Weights vary with the length of a run, so only several runs show what is chance. */
+static bool print_untested(const struct diff_findings *o, const struct diff_settings *s)
+{
+	/* One text counts as one run, though its side has none. */
+	const uint32_t runs[] = { s->sides[0].runs + !s->sides[0].runs, s->sides[1].runs + !s->sides[1].runs };
+
+	if (o->padded > 0)
+		return false;
+	if (runs[0] != runs[1])
+		printf("no test: %" PRIu32 " captures are not comparable with %" PRIu32 " by weight\n", runs[0],
+		       runs[1]);
+	else if (runs[0] < RAW_RUNS)
+		printf("no test: record each side three times, to see what is chance\n");
+	else
+		print_basis(o, s->sides);
+	return true;
+}
+
 static void print_verdict(const struct diff_findings *o, const struct diff_settings *s, const struct view *v)
 {
 	const struct changes *c = &o->changes;
 
+	if (s->raw && print_untested(o, s))
+		return;
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n,
 	       keys_things(v));
 	printf("intervals are adjusted for all %zu tests, so that those without ~ exclude 0\n", c->tests);
@@ -133,7 +173,7 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 	if (c->long_bursts)
 		printf("bursts are longer than a block, so chance may be larger than estimated: "
 		       "record longer captures, or three a side\n");
-	if (!o->p.total[0] || !o->p.total[1])
+	if (s->raw || !o->p.total[0] || !o->p.total[1])
 		return;
 	printf("growth that would be detected in 4 of 5 cases:");
 	for (unsigned int share = 1; share <= 10; share *= 10) {
@@ -147,7 +187,7 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 	printf("\n");
 	if (c->changed)
 		printf("shares add up to 100 %%: a function that grew makes others shrink; --no-normalize "
-		       "shows weights, without a test\n");
+		       "compares weights\n");
 	else if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1]))
 		return;
 	else if (s->sides[0].shared)
@@ -161,10 +201,10 @@ void diff_print_table(const struct diff_findings *o, const struct diff_settings 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		printf("%c: %s, %" PRIu64 " %s\n", "AB"[side], s->sides[side].title, o->p.total[side],
 		       view_unit(&f->view));
-	if (!s->raw)
-		print_verdict(o, s, &f->view);
-	printf("%zu of %zu rows shown, %s\n\n", o->rows, o->table.n,
-	       s->raw ? "not normalized" : "in percent of each side; ~ may be chance");
+	print_verdict(o, s, &f->view);
+	printf("%zu of %zu rows shown, %s%s\n\n", o->rows, o->table.n,
+	       s->raw ? "not normalized" : "in percent of each side",
+	       s->raw && !(o->padded > 0) ? "" : "; ~ may be chance");
 	if (s->raw)
 		print_raw(o);
 	else
@@ -199,6 +239,8 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format, 
 static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
 {
 	enum { ABOVE_ALL = 1000 };
+	const uint64_t *total = o->p.total;
+	double above_all = s->raw ? 1 + (double)total[0] + (double)total[1] : ABOVE_ALL;
 	struct table *t = &o->table;
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -207,8 +249,8 @@ static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
 
 		t->rows[i].key = flat > cum ? flat : cum;
 		t->rows[i].second = flat;
-		if (!s->raw && changes_significant(diff_change_of(o, i)))
-			t->rows[i].key += ABOVE_ALL;
+		if ((!s->raw || o->padded > 0) && changes_significant(diff_change_of(o, i)))
+			t->rows[i].key += above_all;
 	}
 	table_sort(t, &o->p);
 	o->rows = s->significant ? o->changes.changed : t->n;
@@ -216,11 +258,29 @@ static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
 		o->rows = s->rows;
 }
 
+/* Tests the weights of several runs a side. Fewer do not show by how much a run's weight varies. */
+static void compare_weights(struct diff_findings *o)
+{
+	const uint64_t total[PROFILE_SIDES] = { o->p.total[0], o->p.total[1] };
+	struct changes_setup setup = o->setup;
+
+	if (setup.runs[0] != setup.runs[1] || setup.runs[0] < RAW_RUNS || !total[0] || !total[1] ||
+	    !isfinite(setup.unit[0]) || !isfinite(setup.unit[1]))
+		return;
+	setup.timed[0] = setup.timed[1] = false;
+	if (!pad_runs(&o->p, setup.runs) || !changes_init(&o->changes, &o->table, &o->p, &setup))
+		cli_no_memory();
+	o->padded = (double)o->p.total[0];
+	memcpy(o->p.total, total, sizeof(total));
+}
+
 void diff_compare(struct diff_findings *o, const struct diff_settings *s)
 {
 	if (!table_init(&o->table, &o->p))
 		cli_no_memory();
-	if (!s->raw && !changes_init(&o->changes, &o->table, &o->p, &o->setup))
+	if (s->raw)
+		compare_weights(o);
+	else if (!changes_init(&o->changes, &o->table, &o->p, &o->setup))
 		cli_no_memory();
 	sort_rows(o, s);
 }

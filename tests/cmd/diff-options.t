@@ -44,7 +44,7 @@ B: b, 1000 samples
 intervals are adjusted for all 3 tests, so that those without ~ exclude 0
 chance is estimated as for independent samples: bursts are unknown, because folded text has no time
 growth that would be detected in 4 of 5 cases: 1.82 points from 1 %, 4.34 points from 10 %
-shares add up to 100 %: a function that grew makes others shrink; --no-normalize shows weights, without a test
+shares add up to 100 %: a function that grew makes others shrink; --no-normalize compares weights
 3 of 3 rows shown, in percent of each side; ~ may be chance
 
  flat A  flat B   change  [adjusted]           cum A   cum B   change  [adjusted]

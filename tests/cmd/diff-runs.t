@@ -73,4 +73,42 @@ like "two against one: blocks, and runs" "$(cprof-diff "$tmp/a1" "$tmp/a2" -- "$
 cprof-diff --fail-above 1 "$tmp/a1" "$tmp/a2" -- "$tmp/b1" >"$tmp/out" 2>"$tmp/err"
 like "  what a gate lacks is captures" "$(cat "$tmp/err")" 'more captures of each side would help$'
 unlike "  and no number is infinite" "$(cat "$tmp/out" "$tmp/err")" 'inf'
+
+# Weights as they are: a run's length varies by a tenth, and with it the weights of all functions.
+cat >"$tmp/weights.py" <<'Y'
+import random, sys
+directory, seed, grown = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+random.seed(seed)
+for side in 'ab':
+    for run in range(3):
+        length = random.gauss(1, float(sys.argv[4]))
+        with open(f'{directory}/{side}{run}', 'w') as f:
+            for i in range(12):
+                mean = 4000 / (i + 1) * length * (grown if side == 'b' and i == 1 else 1)
+                f.write(f'app;main;f{i} {max(1, round(random.gauss(mean, mean ** 0.5)))}\n')
+Y
+mkdir "$tmp/w"
+weights() { # SEED GROWN JITTER: compares them
+	python3 "$tmp/weights.py" "$tmp/w" "$@"
+	cprof-diff --no-normalize "$tmp"/w/a? -- "$tmp"/w/b? >"$tmp/out"
+}
+weights 1 2 0.02
+like "weights of three runs a side are tested" "$(cat "$tmp/out")" \
+	'^chance is estimated from the differences between the captures of a side$'
+like "  a function that grew" "$(grep ' f1$' "$tmp/out")" '[0-9]  \[\+5[0-9]{3}, \+[67][0-9]{3}\] +.*\[\+5'
+is "  the others did not shrink" "$(grep ' f[02-9]$\| f1[01]$' "$tmp/out" | grep -vc '~\[.*~\[')" 0
+cprof-diff "$tmp"/w/a? -- "$tmp"/w/b? >"$tmp/out"
+like "  as their shares do" "$(grep ' f0$' "$tmp/out")" '  \[-[^~]*$'
+wrong=0
+for seed in $(seq 60); do
+	weights "$seed" 1 0.1
+	grep -q '^0 of' "$tmp/out" || wrong=$((wrong + 1))
+done
+among "  of 60 pairs of the same work, those with a change" $wrong 0 8
+weights 1 2 0.02
+cprof-diff --no-normalize "$tmp"/w/a0 "$tmp"/w/b0 >"$tmp/out"
+like "one run a side is not tested" "$(cat "$tmp/out")" '^no test: record each side three times, to see what is chance$'
+unlike "  and no change is marked" "$(cat "$tmp/out")" '~'
+like "nor are three against two" "$(cprof-diff --no-normalize "$tmp"/w/a? -- "$tmp"/w/b[01])" \
+	'^no test: 3 captures are not comparable with 2 by weight$'
 done_testing

@@ -31,6 +31,7 @@ diff_ --no-normalize -n 2 "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 A: a, 15 samples
 B: b, 19 samples
+no test: record each side three times, to see what is chance
 2 of 4 rows shown, not normalized
 
     flat A     flat B     change       cum A      cum B     change
