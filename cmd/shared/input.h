@@ -22,6 +22,7 @@ struct reader;
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
 	uint64_t counts;         /* counts of folded text that passed the filters */
+	bool times;              /* some of these look like nanoseconds */
 	uint64_t good, empty;    /* operands of a valid kind, whole or cut; operands of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
@@ -56,6 +57,9 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
  * STATUS_USAGE if an option needs waiting time and no capture has any.
  */
 void operands_report(struct filters *f);
+
+/* For views that show a unit: hints at --weight ns if folded text has nanoseconds by all appearance. */
+void operands_hint_time(const struct filters *f, const struct loaded *l);
 
 /*
  * For operand_read: a consumer that takes the records of a capture itself and makes something other than a

@@ -108,13 +108,15 @@ void sides_name(struct side sides[PROFILE_SIDES])
 }
 
 /*
- * Counts of text are samples, unless they are recognizably not. If a side has several files, each is a run,
- * and its part is noted.
+ * Counts of text are samples, unless they are recognizably not; with waits in nanoseconds they are not. If a
+ * side has several files, each is a run, and its part is noted.
  */
-static void end_text(struct added *a, struct profile *p, struct side *side, bool ns)
+static void end_text(struct added *a, struct profile *p, struct side *side, bool ns, bool waits)
 {
 	added_end(a, p);
-	if (a->unit >= ADDED_UNIT_LEAST)
+	if (waits)
+		side->samples = INFINITY;
+	else if (a->unit >= ADDED_UNIT_LEAST)
 		side->samples += (double)(a->weight / a->unit);
 	else
 		side->samples += ns && a->weight ? INFINITY : (double)a->weight;
@@ -144,7 +146,7 @@ static enum status load_one(struct filters *f, const char *name, struct profile 
 	side->runs += p->runs - runs;
 	side->samples += (double)one.sums.samples;
 	if (one.texts)
-		end_text(&a, p, side, f->view.weight != WEIGHT_SAMPLES);
+		end_text(&a, p, side, f->view.weight != WEIGHT_SAMPLES, one.times);
 	added_release(&a);
 	loaded_add(&side->loaded, &one);
 	return status;

@@ -90,6 +90,16 @@ is "rows, each slice with its part" "$(cprof-fold -o tsv --interval 2 --event of
 is "  add up to what there is without a window" "$(cprof-fold -o tsv --interval 1 --event off-cpu all.bin | awk 'NR > 1 { n += $NF } END { printf "%.0f", n }')" "$(fold --event off-cpu all.bin | tr -dc '0-9')"
 is "a wait of ten thousand years is in few rows" "$({ header 0 0 && at 001000 2 18000000000000000000 && ending 059900 1; } | cprof-dump -r | cprof-fold -o tsv --interval 1 --event off-cpu | awk 'END { print (NR < 70), (NR > 1) }')" "1 1"
 
+# Folded text has no unit: readers say that these are nanoseconds.
+cprof-fold --wall all.bin >wall.txt
+said() { "$@" wall.txt 2>&1 >/dev/null; }
+like "counts of waits in folded text" "$(said cprof-top)" 'look like nanoseconds: --weight ns shows them as time$'
+like "  in a picture" "$(said cprof-flame -o svg)" 'look like nanoseconds: --weight ns shows them as time$'
+is "  not if that was given" "$(said cprof-top --weight ns)" ""
+is "  nor for samples" "$(cprof-fold --wall --weight samples all.bin 2>err | cprof-top 2>&1 >/dev/null)" ""
+like "  they are not tested as if each were a sample" "$(cprof-diff wall.txt wall.txt 2>err)" \
+	'^no test: nanoseconds in folded text do not give the number of samples$'
+
 # Random waits: the windows of a capture add up to the whole, and each matches brute force.
 got=$(python3 - <<'X'
 import random, subprocess
