@@ -35,7 +35,7 @@ static enum status read_script(const struct input *in, struct writer *w, enum de
 		cli_no_memory();
 	if (script_read(&r) < 0) {
 		if (writer_error(w))
-			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+			cli_die(STATUS_SYSTEM, "%s: %s", cli_output_name(), writer_error(w));
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
 	}
 	if (r.bad) {
@@ -114,7 +114,7 @@ static enum status read_profile(const struct input *in, struct writer *w, const 
 			in->name, type);
 	if (!pprof_read(&r)) {
 		if (writer_error(w))
-			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+			cli_die(STATUS_SYSTEM, "%s: %s", cli_output_name(), writer_error(w));
 		cli_no_memory();
 	}
 	good = !r.tables.bad && !r.lost.rows && !r.lost.locations;
@@ -166,7 +166,7 @@ enum status convert_stream(struct conversion *c)
 		status = s > status ? s : status;
 	}
 	if (!writer_finish(w))
-		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+		cli_die(STATUS_SYSTEM, "%s: %s", cli_output_name(), writer_error(w));
 	writer_free(w);
 	return samples ? status : STATUS_DAMAGED;
 }

@@ -47,6 +47,11 @@ void cli_name_output(const char *name)
 	output_name = name;
 }
 
+const char *cli_output_name(void)
+{
+	return output_name;
+}
+
 const struct command_line *cli_command(void)
 {
 	return command;

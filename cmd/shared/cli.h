@@ -83,6 +83,8 @@ const char *cli_directory(const char *option, const char *path);
 void cli_refuse_terminal(const char *what);
 /* Sets the name of standard output for messages, if it is a file. */
 void cli_name_output(const char *name);
+/* Returns that name, otherwise "standard output". */
+const char *cli_output_name(void);
 /* Flush and close the stream or stdout. Exit with status 1 if a byte could not be written. */
 void cli_writer_done(struct writer *w);
 void cli_stdout_done(void);

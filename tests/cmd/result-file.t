@@ -75,7 +75,13 @@ status "  is replaced" 0 cprof-fold -o d/a.tsv d
 
 status "a directory that does not exist" 1 cprof-top -o none/x.tsv a.folded
 is "  is named" "$(cat err)" "cprof-top: none/x.tsv: No such file or directory"
-[ ! -e /dev/full ] || { ln -s /dev/full full.tsv; status "a full disk" 1 cprof-top -o full.tsv a.folded; }
+if [ -e /dev/full ]; then
+	ln -s /dev/full full.tsv
+	status "a full disk" 1 cprof-top -o full.tsv a.folded
+	cp "$tests/fuzz/corpus/perfscript-forms.txt" forms
+	status "  of a stream" 1 cprof-convert -t stream -o full.tsv forms
+	like "    is that of the file" "$(cat err)" '^cprof-convert: full.tsv: .*No space left'
+fi
 
 if ! command -v python3 >/dev/null; then
 	skip "terminals" "python3 is not here"
