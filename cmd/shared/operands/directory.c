@@ -126,7 +126,7 @@ struct listing {
 	struct found *captures;
 	size_t n, cap;
 	struct others foreign, folders, parts, unreadable;
-	struct stat output; /* of standard output */
+	struct stat output; /* that of standard output */
 	uint8_t start[HEADER_FACTS_BYTES];
 };
 
@@ -145,7 +145,7 @@ static bool is_part(const char *name)
 	return name[0] == '.' && n > 5 && strcmp(name + n - 5, ".part") == 0;
 }
 
-/* A command that reads what it writes would never end. */
+/* A command that reads its own output would never end. */
 static bool is_output(const struct listing *l, const struct stat *st)
 {
 	return S_ISREG(l->output.st_mode) && st->st_dev == l->output.st_dev && st->st_ino == l->output.st_ino;
