@@ -78,6 +78,16 @@ static void append_window(const struct side *side, struct buf *out)
 	}
 }
 
+/* Returns how many bytes of the text are whole characters and at most this many. */
+static int fitting_bytes(const struct buf *text, size_t most)
+{
+	size_t n = text->n < most ? text->n : most;
+
+	while (n && n < text->n && (text->p[n] & 0xc0) == 0x80)
+		n--;
+	return (int)n;
+}
+
 void sides_name(struct side sides[PROFILE_SIDES])
 {
 	struct buf name = { 0 }, window = { 0 };
@@ -93,8 +103,9 @@ void sides_name(struct side sides[PROFILE_SIDES])
 		append_window(side, &window);
 		if (side->n > 1)
 			snprintf(more, sizeof(more), " and %zu more", side->n - 1);
-		snprintf(side->title, sizeof(side->title), "%.*s%s%.50s", more[0] || window.n ? 170 : 255,
-			 buf_cstr(&name), more, buf_cstr(&window));
+		snprintf(side->title, sizeof(side->title), "%.*s%s%.50s",
+			 fitting_bytes(&name, more[0] || window.n ? 170 : 255), buf_cstr(&name), more,
+			 buf_cstr(&window));
 		if (name.failed || window.failed)
 			cli_no_memory();
 		more[0] = '\0';

@@ -158,6 +158,16 @@ like "  and it is refused with a sentence" "$(cat "$tmp/err")" \
 	'of 13 lines are not folded text: nothing is shown$'
 is "  without a table" "$(cat "$tmp/out")" ""
 
+# Names of sides are cut between characters; the second one has another parity.
+long=$(printf '\303\251%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+for name in x yy; do
+	deep=$tmp/$name$long/$long/$long/$long
+	mkdir -p "$deep"
+	echo 'app;main 3' >"$deep/$long"
+	cprof-flame --diff -o svg "$deep/$long" "$deep/$long" 2>/dev/null >"$tmp/cut.svg"
+	ok "a long name of a side is cut between characters" iconv -f UTF-8 -t UTF-8 "$tmp/cut.svg"
+done
+
 # Waits
 sed_waits() {
 	awk '/^flush/ && !n++ { print "event id=2 name=\"off-cpu:sleep\" unit=\"ns\" period=0 millihertz=0" }
