@@ -89,23 +89,12 @@ enum status convert_pprof(struct conversion *c)
 	return status;
 }
 
-/*
- * Returns whether the samples' weights count. --weight ns uses the weights of captures, and counted events
- * count as they are; folded text has one weight.
- */
-static bool by_weight(const struct conversion *c, const struct collected *it)
-{
-	const struct view *v = &c->filters.view;
-
-	return it->traces.unit && (v->weight == WEIGHT_NS || (it->traces.counted && !v->ones));
-}
-
 enum status convert_speedscope(struct conversion *c)
 {
 	struct speedscope_writer *w;
 	struct collected it = { .timed = true };
 	enum status status = collect_all(c, &it);
-	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator_name() };
+	struct speedscope_options o = { c->by, weight_counts(c, &it), c->filters.view.lines, creator_name() };
 	struct slice bytes;
 
 	w = speedscope_new(&it.traces, &o);
@@ -125,7 +114,7 @@ enum status convert_callgrind(struct conversion *c)
 	struct callgrind_writer *w;
 	struct collected it = { 0 };
 	enum status status = collect_all(c, &it);
-	struct callgrind_options o = { by_weight(c, &it), creator_name() };
+	struct callgrind_options o = { weight_counts(c, &it), creator_name() };
 	struct slice bytes;
 
 	w = callgrind_new(&it.traces, &o);

@@ -53,14 +53,22 @@ static bool keep_stacks(struct traces *s, const regex_t *expression, bool with)
 	return !expression || traces_keep(s, name_matches, (void *)(uintptr_t)expression, with);
 }
 
+bool weight_counts(const struct conversion *c, const struct collected *it)
+{
+	const struct view *v = &c->filters.view;
+
+	return it->traces.unit && (v->weight == WEIGHT_NS || (it->traces.counted && !v->ones));
+}
+
 static void finish_traces(struct conversion *c, struct collected *it, const struct profile *text)
 {
 	const struct transform *shape = &c->filters.shape;
 	struct traces *s = &it->traces;
+	bool weighs = weight_counts(c, it);
 
-	if (text->total[0] > INT64_MAX - s->total)
+	if (text->total[0] > INT64_MAX - (weighs && s->claimed > s->total ? s->claimed : s->total))
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, the limit of these formats");
-	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) ||
+	if (!collect_profile(s, text, weighs) || !traces_settle(s, &c->filters.modules, shape->norm) ||
 	    !keep_stacks(s, shape->match, true) || !keep_stacks(s, shape->focus, true) ||
 	    !keep_stacks(s, shape->exclude, false))
 		cli_no_memory();

@@ -25,6 +25,11 @@ struct collected {
 	uint64_t chosen_ns; /* capture time between --from and --to */
 };
 
+/*
+ * Returns whether the samples' weights count. --weight ns uses the weights of captures, and counted events
+ * count as they are. The counts of folded text, read with captures, are such weights then, as in cprof-fold.
+ */
+bool weight_counts(const struct conversion *c, const struct collected *it);
 /* Reads all operands. Returns the status to end with if writing succeeds. */
 enum status collect_all(struct conversion *c, struct collected *it);
 /* Reports the waits of the captures if neither --wall nor --event chose among them. */

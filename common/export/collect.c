@@ -575,7 +575,7 @@ static bool pour_node(struct traces *s, const struct profile *p, size_t i, const
 	return traces_append(s, nodes[n->parent], locations[n->label], &nodes[i]);
 }
 
-bool collect_profile(struct traces *s, const struct profile *p)
+bool collect_profile(struct traces *s, const struct profile *p, bool weighs)
 {
 	uint32_t *locations = calloc(p->labels.n, sizeof(*locations));
 	uint32_t *nodes = calloc(p->n, sizeof(*nodes)), *owners = calloc(p->n, sizeof(*owners));
@@ -587,7 +587,7 @@ bool collect_profile(struct traces *s, const struct profile *p)
 		uint64_t weight = p->nodes[i].self[0];
 
 		good = pour_node(s, p, i, locations, nodes, owners) &&
-		       (!weight || traces_add(s, owners[i], nodes[i], weight, 0));
+		       (!weight || traces_add(s, owners[i], nodes[i], weight, weighs ? weight : 0));
 	}
 	free(locations);
 	free(nodes);

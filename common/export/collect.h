@@ -87,8 +87,9 @@ const char *collect_apply(struct collect *c, const struct record *r);
 bool collect_finish(struct collect *c);
 
 /*
- * Adds all stacks of side 0 of a profile read from folded text. Call it once. Returns false if out of memory.
+ * Adds all stacks of side 0 of a profile read from folded text. weighs: its counts are weights, too. Call it
+ * once. Returns false if out of memory.
  */
-bool collect_profile(struct traces *s, const struct profile *p);
+bool collect_profile(struct traces *s, const struct profile *p, bool weighs);
 
 #endif

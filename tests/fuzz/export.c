@@ -57,7 +57,7 @@ static void collect_text(struct traces *s, struct slice input)
 	must(fd >= 0 && profile_init(&p) && folded_reader_init(&r, fd, input, &p, 0));
 	must(folded_read(&r) == 0);
 	if (p.total[0] <= INT64_MAX) {
-		must(collect_profile(s, &p));
+		must(collect_profile(s, &p, false));
 		must(s->total == p.total[0]);
 	}
 	folded_reader_release(&r);
