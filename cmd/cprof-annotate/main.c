@@ -13,6 +13,7 @@
 #include "cmd/shared/result_file.h"
 #include "cmd/shared/terminal/text_colour.h"
 #include "common/profile/sanitize.h"
+#include "common/views/brief.h"
 
 enum { ANNOTATE_FUNCTION = FILTERS_END, ANNOTATE_SOURCE_DIR, ANNOTATE_OBJDUMP };
 enum { CONTEXT = 5, FUNCTIONS_MATCHED = 20, FUNCTIONS_LISTED = 20, FUNCTIONS_NAMED = 5, LIMIT = 1000000 };
@@ -300,11 +301,14 @@ static void list_functions(struct annotate *a, char *const *captures)
 	}
 	sheet_table_end(&a->sheet);
 	buf_clear(&text);
-	sanitize_append_shown(&text, line_sums_text(&a->sums, a->sums.functions[example].name));
+	brief_quote(&text, line_sums_text(&a->sums, a->sums.functions[example].name));
+	buf_byte(&text, ' ');
+	brief_quote(&text, slice_of(captures[0] ? captures[0] : "-"));
+	if (text.failed)
+		cli_no_memory();
 	if (a->sums.n > n)
 		sheet_note(&a->sheet, "%zu more functions have samples.", a->sums.n - n);
-	sheet_note(&a->sheet, "Lines of one:       cprof-annotate '%s' %s", buf_cstr(&text),
-		   captures[0] ? captures[0] : "-");
+	sheet_note(&a->sheet, "Lines of one:       cprof-annotate %s", buf_cstr(&text));
 	sheet_note(&a->sheet, "  with instructions: -a; of the hottest three: -n 3; as a page: -o x.html");
 	buf_release(&text);
 }
