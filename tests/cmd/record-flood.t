@@ -1,6 +1,6 @@
 #!/bin/sh
-# One user's processes map executable memory, tens of thousands of pages each, as fast as they can. The stacks
-# of others stay whole, and captures small; the recorder starts and ends in time.
+# One user's processes map executable memory, tens of thousands of pages each, or fork and exit, as fast as
+# they can. The stacks of others stay whole, and captures small; the recorder starts and ends in time.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/tables-lib.sh"
 command -v setpriv >/dev/null || skip_all "no setpriv"
@@ -13,7 +13,7 @@ trap 'end_attacks; rm -rf "$tmp"' EXIT
 # flood COMMAND...: four such attackers of one user, under way
 flood() {
 	for i in 1 2 3 4; do attack 4711 hostile "$@" 600 >"$tmp/says.$i" 2>&1; done
-	for i in 1 2 3 4; do wait_for grep -q mappings "$tmp/says.$i" || return 1; done
+	for i in 1 2 3 4; do wait_for grep -qE '^(mappings|processes) ' "$tmp/says.$i" || return 1; done
 }
 has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]; }
 
@@ -31,7 +31,7 @@ record() {
 	wait_for has_run "$other" 150
 	memory=$(awk '/^VmHWM/ { print $2 }' /proc/$recorder/status)
 	begun=$(uptime_ms)
-	kill -INT $recorder
+	kill -TERM $recorder
 	wait $recorder
 	is "$cap: the recording ends well" $? 0
 	ended=$(($(uptime_ms) - begun))
@@ -42,7 +42,7 @@ record() {
 	diag "$cap: started in $started ms, ended in $ended ms, $memory KiB, $bytes bytes, $share of 1000 whole"
 	diag "$(cat "$tmp/$cap.err")"
 }
-# check: the last recording beside the quiet one
+# check [BYTES]: the last recording beside the quiet one, whose capture has at most BYTES less
 check() {
 	case $quiet in
 	*[!0-9]*) skip "... others' stacks are whole" "the machine is too busy: $quiet" ;;
@@ -51,7 +51,7 @@ check() {
 	esac
 	is "... it starts and ends in time" "$([ "$started" -lt $((quiet_started + 6000)) ] &&
 		[ "$ended" -lt 5000 ] && echo yes || echo "$started ms, $ended ms")" yes
-	is "... the capture has little of their mappings" "$([ "$bytes" -lt $((quiet_bytes + 400000)) ] &&
+	is "... the capture has little of them" "$([ "$bytes" -lt $((quiet_bytes + ${1:-400000})) ] &&
 		echo yes || echo "$bytes bytes, not $quiet_bytes")" yes
 	is "... each tick is accounted for" "$(account "$cap")" even
 	sanitized || is "... its memory is bounded" "$([ "$memory" -lt $((quiet_memory + 98304)) ] &&
@@ -70,5 +70,17 @@ end_attacks
 flood mappings 65000 0
 record found
 check
+end_attacks
+
+# At most 500 processes of the user, all of which fork and exit
+before=$(awk '$1 == "processes" { print $2 }' /proc/stat)
+record forked forks 500
+diag "$(($(awk '$1 == "processes" { print $2 }' /proc/stat) - before)) processes began"
+# Only sampled processes are written: 190 bytes each were seen
+check $((300 * $(sed -n 's/^cprof-record: \([0-9]*\) samples .*/\1/p' "$tmp/forked.err")))
+begun=$(uptime_ms)
+status "a recording of two seconds beside them" 0 cprof-record -q -a -o "$tmp/brief.bin" 2
+took=$(($(uptime_ms) - begun - 2000))
+is "... starts and ends in time" "$([ $took -lt $((quiet_started + 11000)) ] && echo yes || echo "$took ms")" yes
 end_attacks
 done_testing

@@ -5,11 +5,12 @@
  *				N executable mappings, which CHILDREN inherit; each adds one, and runs, and the
  *				parent changes its own
  *	hostile flood N SECONDS	N executable mappings, again and again
+ *	hostile forks N SECONDS	at most N processes of this user, which all fork and exit without end
  *	hostile reuse N A B	N processes, one after another, that all have the same PID: by turns the program
  *				A, the program B, and a child that runs in own_work
  *
- * `mappings` prints a line for each of both once they are there, `flood` one for the first N, `reuse` one at
- * the end.
+ * `mappings` prints a line for each of both once they are there, `flood` one for the first N, `forks` one
+ * before the first, `reuse` one at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -126,6 +128,29 @@ static int run_flood(long n, double until)
 	return 0;
 }
 
+/* Two attempts for each process, so that their number grows up to the limit and stays there. */
+static void fork_twice(double until)
+{
+	for (int i = 0; i < 2 && now() < until; i++)
+		if (fork() == 0)
+			i = -1;
+	_exit(0);
+}
+
+static int run_forks(long n, double until)
+{
+	const struct rlimit most = { (rlim_t)n, (rlim_t)n };
+
+	signal(SIGCHLD, SIG_IGN);
+	if (setrlimit(RLIMIT_NPROC, &most) < 0)
+		return perror("setrlimit"), 1;
+	say("processes", n);
+	while (now() < until)
+		if (fork() == 0)
+			fork_twice(until);
+	return 0;
+}
+
 /* Forks a child with this PID; -1 with errno. */
 static pid_t fork_as(pid_t pid)
 {
@@ -173,8 +198,10 @@ int main(int argc, char **argv)
 		return run_mappings(strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), until);
 	if (argc == 4 && strcmp(argv[1], "flood") == 0)
 		return run_flood(strtol(argv[2], NULL, 10), until);
+	if (argc == 4 && strcmp(argv[1], "forks") == 0)
+		return run_forks(strtol(argv[2], NULL, 10), until);
 	if (argc == 5 && strcmp(argv[1], "reuse") == 0)
 		return run_reuse(strtol(argv[2], NULL, 10), argv[3], argv[4]);
-	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | reuse N A B\n");
+	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | forks N SECONDS | reuse N A B\n");
 	return 2;
 }
