@@ -22,6 +22,14 @@ of_processes() {
 }
 is "  and that of its processes" "$(of_processes | grep -v '^cprof-tables' | sed 's/.* //' | sort -u)" -10
 is "  that for tables of root's files even more" "$(of_processes | grep '^cprof-tables')" "cprof-tables -20"
+apart() {
+	for p in $(cat /proc/$recorder/task/$recorder/children); do
+		case $(cat "/proc/$p/comm") in cprof-tables | cprof-maps | cprof-opener | cprof-remote) ;; *) continue ;; esac
+		[ "$(awk '{ print $6 }' "/proc/$p/stat")" = "$p" ] || cat "/proc/$p/stat"
+		[ ! -e "/proc/$p/autogroup" ] || grep -v 'nice -10$' "/proc/$p/autogroup"
+	done
+}
+is "  which leave a session that the recorder does not lead, for raised ones" "$(apart)" ""
 kill $recorder
 wait $recorder
 nice -n 3 "$BIN/cprof-record" -q -a -o "$tmp/nice.bin" 600 &

@@ -15,6 +15,7 @@
 #include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/priority.h"
 #include "common/base/buf.h"
 #include "common/foreign/mounts.h"
 
@@ -259,6 +260,7 @@ void maps_process_run(int memory, int sock, pid_t parent, bool again)
 	size_t n = sizeof(q);
 
 	prctl(PR_SET_NAME, "cprof-maps");
+	priority_apart();
 	sandbox_signals();
 	if ((again && !helper_unmap_shared()) || !sandbox_descriptors(keep, 2) || !sandbox_parent(parent) ||
 	    !sandbox_limit(RLIMIT_CORE, 0, 0))

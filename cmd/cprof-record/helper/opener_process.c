@@ -17,6 +17,7 @@
 #include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/nsfile.h"
 #include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/priority.h"
 #include "common/elf/elffile.h"
 #include "common/foreign/foreign.h"
 
@@ -354,6 +355,7 @@ void opener_process_run(struct opener_process *own, int sock, pid_t parent, bool
 
 	own->mounts.watch = 0; /* the recorder's descriptor, closed below */
 	prctl(PR_SET_NAME, remote ? "cprof-remote" : "cprof-opener");
+	priority_apart();
 	sandbox_signals();
 	if (!q || (again && !helper_unmap_shared()) || !sandbox_descriptors(&sock, 1) || !sandbox_parent(parent) ||
 	    !sandbox_limit(RLIMIT_CORE, 0, 0))

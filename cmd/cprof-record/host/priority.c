@@ -17,13 +17,16 @@ static bool raised, session_raised;
  * With sched_autogroup_enabled, sessions share the CPUs equally, and a nice value counts in its session only:
  * beside four processes in sessions of their own the recorder had a tenth of a CPU. A service is the leader of
  * a session that has nothing but the recorder and the command that it records; any other session has the
- * user's programs as well.
+ * user's programs as well, and stays as it is. Nor does the recorder leave it, because ^C and job control are
+ * the session's. It gets no real-time priority either, by which it would go on while others wait: it needs
+ * little time, and a per-CPU ring has the samples of many seconds. More time is needed by processes that
+ * make tables and read mappings, and these can leave.
  */
 static bool raise_session(void)
 {
 	char text[8];
 	int n = snprintf(text, sizeof(text), "%d", RAISED);
-	int fd = getsid(0) == getpid() ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+	int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 	bool ok = fd >= 0 && write(fd, text, (size_t)n) == n;
 
 	if (fd >= 0)
@@ -35,7 +38,13 @@ void priority_raise(bool alone)
 {
 	errno = 0;
 	raised = getpriority(PRIO_PROCESS, 0) == 0 && !errno && setpriority(PRIO_PROCESS, 0, RAISED) == 0;
-	session_raised = raised && alone && raise_session();
+	session_raised = raised && alone && getsid(0) == getpid() && raise_session();
+}
+
+void priority_apart(void)
+{
+	if (raised && !session_raised && setsid() >= 0)
+		raise_session();
 }
 
 void priority_highest(bool highest)

@@ -14,6 +14,11 @@
  */
 void priority_raise(bool alone);
 /*
+ * In a process that the recorder has forked for work of its own: leaves a session that could not be raised for
+ * a new one, which is raised. Its nice value would count little there.
+ */
+void priority_apart(void);
+/*
  * Gives a process that makes unwind tables the highest priority, or the recorder's again, if that was raised:
  * stacks of a large program are cut until it has tables, but other users' files must not get the whole CPU.
  */

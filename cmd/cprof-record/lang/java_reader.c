@@ -18,6 +18,7 @@
 #include "common/foreign/helper.h"
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/priority.h"
 
 enum {
 	KILLED_MOST = 16, /* processes that may still hang in a read; with more, none is begun */
@@ -119,6 +120,7 @@ static bool confine(int sock, pid_t recorder)
 	const uint32_t ptrace = 1u << CAP_SYS_PTRACE;
 
 	prctl(PR_SET_NAME, "cprof-java");
+	priority_apart();
 	sandbox_signals();
 	if (!sandbox_descriptors(&sock, 1) || syscall(SYS_capget, &head, caps) != 0)
 		return false;

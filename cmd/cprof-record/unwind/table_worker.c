@@ -218,6 +218,7 @@ static bool serve_question(const struct fork_server *f, const struct question *q
 static bool confine_server(int sock, pid_t recorder)
 {
 	prctl(PR_SET_NAME, "cprof-tables");
+	priority_apart();
 	priority_highest(true);
 	sandbox_signals();
 	return sandbox_descriptors(&sock, 1) && sandbox_privileges() && sandbox_parent(recorder) &&
