@@ -32,7 +32,8 @@ class File:
         if entry:
             self.add_root(int(entry.group(1), 16), 64)
         self.read_rows()
-        for m in re.finditer(r'^ *\d+: (\w+) +(\d+) FUNC .* (?:__)?clone3?(?:@.*)?$', readelf('-sW', path), re.M):
+        clone = re.compile(r'^ *\d+: (\w+) +(\d+) FUNC .* (?:__)?clone3?(?:@.*)?$', re.M)
+        for m in clone.finditer(readelf('-sW', path)):
             self.add_root(int(m.group(1), 16), int(m.group(2)))
 
     def offset(self, address):

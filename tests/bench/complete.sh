@@ -28,15 +28,16 @@ without() { printf '%-6s left out: there is no %s\n' "$name" "$1"; }
 judge() {
 	comm=$1
 	shift
-	cprof-record -q -F "$BENCH_HERTZ" -o "$tmp/file" -- timeout "$BENCH_SECONDS" "$@" >"$tmp/out" 2>&1 </dev/null
+	set -- timeout "$BENCH_SECONDS" "$@"
+	cprof-record -q -F "$BENCH_HERTZ" -o "$tmp/file" -- "$@" >"$tmp/out" 2>&1 </dev/null
 	cprof-dump "$tmp/file" | python3 "$tests/bench/complete.py" "$comm" >"$tmp/judged"
 	awk -v name="$name" '{
 		true = $2 ? 100 * $3 / $2 : 0
 		whole = $4 ? 100 * $5 / $4 : 100
 		met = $2 > 0 && true >= 99.5 && whole >= 80
-		printf "%-6s %6d stacks, complete %6.2f %%, of them true %6.2f %%; with gaps %6.2f %%, ", name, $1,
-			$1 ? 100 * $2 / $1 : 0, true, $1 ? 100 * $4 / $1 : 0
-		printf "of them whole %6.2f %%%s\n", whole, met ? "" : ": not met"
+		printf "%-6s %6d stacks, complete %6.2f %%, of them true %6.2f %%; ", name, $1,
+			$1 ? 100 * $2 / $1 : 0, true
+		printf "with gaps %6.2f %%, of them whole %6.2f %%%s\n", $1 ? 100 * $4 / $1 : 0, whole, met ? "" : ": not met"
 		exit !met
 	}' "$tmp/judged" || bad=1
 }
@@ -131,8 +132,8 @@ run_musl() {
 		}
 	}
 	END
-	musl-gcc -O2 -static -fomit-frame-pointer -fno-asynchronous-unwind-tables -o "$tmp/musl" "$tmp/musl.c" -lm ||
-		{ without "musl-gcc that builds"; return; }
+	musl-gcc -O2 -static -fomit-frame-pointer -fno-asynchronous-unwind-tables -o "$tmp/musl" \
+		"$tmp/musl.c" -lm || { without "musl-gcc that builds"; return; }
 	judge musl "$tmp/musl"
 }
 
@@ -168,8 +169,8 @@ run_rust() {
 	    }
 	}
 	END
-	rustc -O -C panic=abort -C force-unwind-tables=no -o "$tmp/rusty" "$tmp/rusty.rs" 2>"$tmp/err" ||
-		{ without "rustc that builds: $(head -n 1 "$tmp/err")"; return; }
+	rustc -O -C panic=abort -C force-unwind-tables=no -o "$tmp/rusty" "$tmp/rusty.rs" \
+		2>"$tmp/err" || { without "rustc that builds: $(head -n 1 "$tmp/err")"; return; }
 	judge rusty "$tmp/rusty"
 }
 
