@@ -36,6 +36,7 @@ struct flat {
 	size_t n_intervals, cap_intervals;
 	struct line_row *rows; /* their files are text ids, or ROW_GAP */
 	size_t n_rows;
+	bool cut; /* a limit was reached, and some of the unit left out */
 };
 
 /*

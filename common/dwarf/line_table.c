@@ -136,10 +136,19 @@ static bool read_text_at(struct slice section, uint64_t offset, struct slice *s)
 	return read_text(&c, s);
 }
 
+/* Notes that a limit was reached, which ends the table like damage. */
+static bool cut_table(struct reader *r)
+{
+	r->t->cut = true;
+	return false;
+}
+
 static bool add_file(struct reader *r, struct slice name, uint64_t directory)
 {
 	struct line_table *t = r->t;
 
+	if (t->n_files >= LINE_TABLE_FILES_MAX)
+		return cut_table(r);
 	if (!grow_array(&t->files, &t->cap_files, t->n_files, sizeof(*t->files))) {
 		r->failed = true;
 		return false;
@@ -153,6 +162,8 @@ static bool add_file(struct reader *r, struct slice name, uint64_t directory)
 
 static bool add_directory(struct reader *r, struct slice name)
 {
+	if (r->n_directories >= LINE_TABLE_FILES_MAX)
+		return cut_table(r);
 	if (!grow_array(&r->directories, &r->cap_directories, r->n_directories, sizeof(*r->directories))) {
 		r->failed = true;
 		return false;
@@ -329,6 +340,17 @@ static bool read_header(struct reader *r, uint64_t offset)
 	return r->line_range != 0;
 }
 
+/* Makes room for a row or a sequence, within the limit. */
+static bool extend_table(struct reader *r, void *array_ptr, size_t *cap, size_t n, size_t size)
+{
+	if (n < *cap)
+		return true;
+	if (*cap >= LINE_TABLE_BYTES_MAX / size)
+		return cut_table(r);
+	r->failed = !grow_array(array_ptr, cap, n, size);
+	return !r->failed;
+}
+
 static bool add_row(struct reader *r, struct state *s)
 {
 	if (!s->begun)
@@ -336,10 +358,8 @@ static bool add_row(struct reader *r, struct state *s)
 	s->begun = true;
 	if (!s->is_code)
 		return true;
-	if (s->out->n == s->out->cap && !grow_array(&s->out->rows, &s->out->cap, s->out->n, sizeof(*s->out->rows))) {
-		r->failed = true;
+	if (s->out->n == s->out->cap && !extend_table(r, &s->out->rows, &s->out->cap, s->out->n, sizeof(*s->out->rows)))
 		return false;
-	}
 	s->out->rows[s->out->n++] = (struct line_row){ s->address, s->file, s->line };
 	return true;
 }
@@ -359,10 +379,8 @@ static bool end_sequence(struct reader *r, struct state *s)
 	struct line_scratch *out = s->out;
 
 	if (out->n > s->first) {
-		if (!grow_array(&out->sequences, &out->cap_sequences, out->n_sequences, sizeof(*out->sequences))) {
-			r->failed = true;
+		if (!extend_table(r, &out->sequences, &out->cap_sequences, out->n_sequences, sizeof(*out->sequences)))
 			return false;
-		}
 		out->sequences[out->n_sequences++] = (struct line_sequence){ out->rows[s->first].start, s->address,
 									      s->first, out->n - s->first };
 	}
@@ -530,6 +548,8 @@ bool line_table_read(struct line_table *t, const struct line_sections *sections,
 		good = run_step(&r, &s);
 	if (!r.failed && !put_sequences(t, scratch))
 		r.failed = true;
+	if (r.c.p)
+		t->work = (uint64_t)(r.c.p - (sections->line.p + offset));
 	free(r.directories);
 	return !r.failed;
 }

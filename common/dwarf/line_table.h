@@ -9,6 +9,16 @@
 
 #include "common/base/cursor.h"
 
+/*
+ * Limits of one table, so that a few bytes cannot claim gigabytes: a row takes one byte in the file, and so does a
+ * file. Real tables have fewer than a million rows.
+ */
+#ifdef FUZZING /* fuzzed files are small */
+enum { LINE_TABLE_BYTES_MAX = 1 << 12, LINE_TABLE_FILES_MAX = 64 };
+#else
+enum { LINE_TABLE_BYTES_MAX = 1 << 27, LINE_TABLE_FILES_MAX = 1 << 20 };
+#endif
+
 /* The addresses where code can be. If empty: anywhere but where linkers put discarded code. */
 struct code_range {
 	uint64_t start, end;
@@ -59,11 +69,14 @@ struct line_table {
 	size_t n_files, cap_files;
 	struct line_row *rows; /* the last row is a gap */
 	size_t n_rows;
+	uint64_t work; /* bytes decoded */
+	bool cut;      /* a limit was reached, and the rest left out */
 };
 
 /*
  * Reads the table at this offset, and its rows unless code is NULL. t starts zeroed, and its texts point into
- * the sections. Damage ends the table, but everything read before it stays. Returns false if out of memory.
+ * the sections. Damage, or a limit, ends the table, but everything read before it stays. Returns false if out
+ * of memory.
  */
 bool line_table_read(struct line_table *t, const struct line_sections *s, uint64_t offset, const struct code *code,
 		     struct line_scratch *scratch);

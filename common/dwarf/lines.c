@@ -23,6 +23,7 @@ enum {
 	STEPS_MAX = 256,              /* steps back among overlapping ranges */
 	ABBREV_GROWTH = 4,            /* bytes that libdw makes of a byte of abbreviations, about */
 	UNIT_BYTES = 1024,            /* bytes that libdw makes of a unit, about */
+	NAME_BYTES = 24,              /* bytes of an entry in the map of names, about */
 	CACHE_BITS = 14,              /* half a megabyte for a file with look-ups */
 };
 
@@ -67,6 +68,13 @@ static void find_sections(struct lines *l)
 	l->rnglists = debug_section(l->elf, "rnglists", "");
 }
 
+/* Counts a unit of which something is left out, once. */
+static void count_cut(struct lines *l, struct unit *u)
+{
+	l->n_cut += !u->cut;
+	u->cut = true;
+}
+
 static bool add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t unit)
 {
 	struct span *last = l->n_spans ? &l->spans[l->n_spans - 1] : NULL;
@@ -75,6 +83,10 @@ static bool add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t uni
 		return true;
 	if (last && last->unit == unit && last->end == start) {
 		last->end = end;
+		return true;
+	}
+	if (l->n_spans >= LINES_SPANS_MAX) {
+		count_cut(l, &l->units[unit]);
 		return true;
 	}
 	if (!grow_array(&l->spans, &l->cap_spans, l->n_spans, sizeof(*l->spans)))
@@ -89,8 +101,26 @@ static void keep_flat(struct lines *l, struct unit *u, struct flat *f)
 	uint64_t end = next->abbrevs > u->abbrevs ? next->abbrevs : l->abbrevs.n;
 
 	u->flat = f;
+	if (f->cut)
+		count_cut(l, u);
 	l->flat_bytes += flat_bytes(f);
 	l->libdw_bytes += UNIT_BYTES + (end > u->abbrevs ? (size_t)(end - u->abbrevs) * ABBREV_GROWTH : 0);
+}
+
+static void free_flats(struct lines *l)
+{
+	for (size_t i = 0; i < l->n_units; i++) {
+		flat_free(l->units[i].flat);
+		l->units[i].flat = NULL;
+	}
+	l->flat_bytes = 0;
+	if (l->cache)
+		memset(l->cache, 0, sizeof(*l->cache) << CACHE_BITS);
+}
+
+static size_t names_bytes(const struct lines *l)
+{
+	return l->names.n * NAME_BYTES;
 }
 
 /* Finds the ranges of a unit that does not give them, from its functions and its lines. */
@@ -110,6 +140,10 @@ static bool span_contents(struct lines *l, uint32_t unit)
 	for (size_t i = 0; i + 1 < f->n_rows; i++) {
 		if (f->rows[i].file != ROW_GAP && !add_span(l, f->rows[i].start, f->rows[i + 1].start, unit))
 			return false;
+	}
+	if (l->flat_bytes + names_bytes(l) > l->bytes_max) {
+		free_flats(l);
+		idmap_clear(&l->names);
 	}
 	return true;
 }
@@ -143,13 +177,15 @@ static bool add_unit(struct lines *l, Dwarf_Die *die, const struct unit *unit, b
 	if (!grow_array(&l->units, &l->cap_units, l->n_units, sizeof(*l->units)))
 		return false;
 	l->units[l->n_units++] = *unit;
-	if (!says)
-		return l->work > WORK_MAX || span_contents(l, number);
+	if (!says && l->work <= WORK_MAX)
+		return span_contents(l, number);
 	while (l->work <= WORK_MAX && range_next(l, die, &a, &walk, &range)) {
 		l->work++;
 		if (!add_span(l, range.start, range.end, number))
 			return false;
 	}
+	if (l->work > WORK_MAX)
+		count_cut(l, &l->units[number]);
 	return true;
 }
 
@@ -168,6 +204,7 @@ static bool find_units(struct lines *l, bool *split)
 	Dwarf_Off at = 0, next;
 	size_t header;
 	struct unit unit = { 0 };
+	size_t seen = 0;
 
 	while (l->entries.decoded < ABBREVS_BYTES_MAX &&
 	       dwarf_next_unit(l->dwarf, at, &next, &header, NULL, &unit.abbrevs, NULL, NULL, NULL, NULL) == 0 &&
@@ -177,6 +214,10 @@ static bool find_units(struct lines *l, bool *split)
 		unit.die = at + header;
 		unit.end = next < info.n ? next : info.n;
 		at = next;
+		if (seen++ >= LINES_UNITS_MAX) {
+			l->n_cut++;
+			continue;
+		}
 		if (unit.die < unit.end && dwarf_offdie(l->dwarf, unit.die, &die) && !add_unit(l, &die, &unit, split))
 			return false;
 	}
@@ -270,17 +311,6 @@ enum lines_opened lines_open(const struct elf_file *f, const struct lines_option
 	else
 		lines_close(l);
 	return result;
-}
-
-static void free_flats(struct lines *l)
-{
-	for (size_t i = 0; i < l->n_units; i++) {
-		flat_free(l->units[i].flat);
-		l->units[i].flat = NULL;
-	}
-	l->flat_bytes = 0;
-	if (l->cache)
-		memset(l->cache, 0, sizeof(*l->cache) << CACHE_BITS);
 }
 
 void lines_close(struct lines *l)
@@ -403,7 +433,7 @@ static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
 
-	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !are_flat(l, units, n) && !restart_dwarf(l))
+	if (l->flat_bytes + l->libdw_bytes + names_bytes(l) > l->bytes_max && !are_flat(l, units, n) && !restart_dwarf(l))
 		return false;
 	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
@@ -461,9 +491,14 @@ struct slice lines_text(const struct lines *l, uint32_t id)
 	return intern_get(&l->texts, id);
 }
 
+size_t lines_cut(const struct lines *l)
+{
+	return l->n_cut;
+}
+
 size_t lines_bytes(const struct lines *l)
 {
-	return sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes +
+	return names_bytes(l) + sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes +
 	       l->flat_bytes + l->libdw_bytes + entries_bytes(&l->entries) + line_scratch_bytes(&l->scratch) +
 	       l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
 }
@@ -499,6 +534,12 @@ struct slice lines_text(const struct lines *l, uint32_t id)
 }
 
 size_t lines_bytes(const struct lines *l)
+{
+	(void)l;
+	return 0;
+}
+
+size_t lines_cut(const struct lines *l)
 {
 	(void)l;
 	return 0;

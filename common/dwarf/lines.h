@@ -34,6 +34,15 @@ enum {
 
 struct lines;
 
+/*
+ * A crafted file can claim far more memory than its size, because a line, a call or a unit takes few bytes in the
+ * file. So the parts of a unit are limited (line_table.h, unit.c), and so are these of the whole file.
+ */
+enum {
+	LINES_UNITS_MAX = 1 << 20, /* units, also those without code */
+	LINES_SPANS_MAX = 1 << 23, /* ranges of units */
+};
+
 /* The number of debug sections that could not be read, and the reason for the first of them. */
 struct lines_unread {
 	size_t n;
@@ -92,5 +101,7 @@ int lines_find(struct lines *l, uint64_t vaddr, struct lines_chain *chain);
 struct slice lines_text(const struct lines *l, uint32_t id);
 /* Returns about how many bytes of memory sections, flattened units and texts hold. */
 size_t lines_bytes(const struct lines *l);
+/* Returns the number of units of which something was left out so far, because of a limit. */
+size_t lines_cut(const struct lines *l);
 
 #endif

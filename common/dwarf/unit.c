@@ -17,7 +17,8 @@
 enum {
 	DEPTH_MAX = 1024,          /* entries nested more deeply are ignored */
 	ORIGINS_MAX = 16,          /* references from a call to its name; two are usual */
-	RANGES_MAX = 1 << 23,      /* per unit */
+	RANGES_MAX = 1 << 22,      /* per unit; each takes up to 80 bytes of memory */
+	NODES_MAX = 1 << 23,       /* per unit: functions and inlined calls; an entry may take one byte in the file */
 	TEXTS_BYTES_MAX = 1 << 28, /* beyond this, new texts are "" */
 };
 
@@ -210,6 +211,7 @@ static void add_pieces(struct walk *w, Dwarf_Die *die, const struct attributes *
 		}
 		w->l->pieces[w->n_pieces++] = (struct flat_piece){ range.start, range.end, node };
 	}
+	w->flat->cut = w->flat->cut || w->n_ranges >= RANGES_MAX;
 }
 
 static uint32_t add_node(struct walk *w, Dwarf_Die *die, struct attributes *a, uint32_t parent)
@@ -217,6 +219,10 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, struct attributes *a, u
 	struct flat *f = w->flat;
 	uint32_t node = (uint32_t)f->n_nodes, line = 0, file = 0;
 
+	if (f->n_nodes >= NODES_MAX) {
+		f->cut = true;
+		return parent;
+	}
 	if (!grow_array(&f->nodes, &f->cap_nodes, f->n_nodes, sizeof(*f->nodes))) {
 		w->failed = true;
 		return NODE_NONE;
@@ -474,7 +480,8 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u)
 		l->split = (struct home){ 0 };
 		if (!walk_unit(w, u, &table, &split_table))
 			w->failed = true;
-		l->work += u->end - u->die + f->n_nodes + w->n_ranges + f->n_rows;
+		l->work += u->end - u->die + f->n_nodes + w->n_ranges + table.work + split_table.work;
+		f->cut = f->cut || table.cut || split_table.cut;
 	}
 	if (!w || !f || w->failed) {
 		flat_free(f);

@@ -28,6 +28,7 @@ struct unit {
 	uint64_t die, end; /* offsets in .debug_info */
 	uint64_t abbrevs;  /* offset in .debug_abbrev */
 	struct flat *flat; /* NULL: not flattened yet, or freed again */
+	bool cut;          /* counted in n_cut of struct lines */
 };
 
 /* A range of addresses that a unit covers. */
@@ -61,6 +62,7 @@ struct lines {
 	struct home main, other, split; /* for the file, the dwz file, the current .dwo file */
 	struct unit *units;
 	size_t n_units, cap_units;
+	size_t n_cut; /* units of which something was left out at a limit */
 	struct span *spans; /* by start */
 	size_t n_spans, cap_spans;
 	struct intern texts;

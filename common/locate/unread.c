@@ -14,7 +14,17 @@ bool unread_add(struct unread *u, struct slice path, size_t sections, const char
 	if (!intern_add(&u->paths, path, &id) || !grow_array(&u->items, &u->cap, id, sizeof(*u->items)))
 		return false;
 	if (id == n)
-		u->items[id] = (struct unread_file){ intern_get(&u->paths, id), sections, why };
+		u->items[id] = (struct unread_file){ intern_get(&u->paths, id), sections, 0, why };
+	return true;
+}
+
+bool unread_units(struct unread *u, struct slice path, size_t n, const char *why)
+{
+	uint32_t id;
+
+	if (!unread_add(u, path, 0, why) || !intern_find(&u->paths, path, &id))
+		return false;
+	u->items[id].units = n;
 	return true;
 }
 

@@ -15,7 +15,8 @@
 
 struct unread_file {
 	struct slice path;
-	size_t sections; /* debug sections that could not be read; 0: the whole file */
+	size_t sections; /* debug sections that could not be read; 0: the whole file, unless units is set */
+	size_t units;    /* units of DWARF of which something was left out */
 	const char *why;
 };
 
@@ -27,6 +28,11 @@ struct unread {
 
 /* Does nothing if the path is known. why must outlive u. Returns false if out of memory. */
 bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why);
+/*
+ * Notes that of n units of DWARF something was left out, because of why. Replaces the number noted before. Returns
+ * false if out of memory.
+ */
+bool unread_units(struct unread *u, struct slice path, size_t n, const char *why);
 size_t unread_count(const struct unread *u);
 const struct unread_file *unread_get(const struct unread *u, size_t i);
 void unread_release(struct unread *u);

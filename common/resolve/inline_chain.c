@@ -8,6 +8,9 @@
 
 struct inline_chain {
 	struct lines *lines; /* or NULL */
+	struct unread *unread;
+	struct buf path; /* of the file with the lines */
+	size_t cut;      /* units noted in unread */
 	const struct gonames *go;
 	unsigned int what;
 	uint32_t *names, *files; /* by text number of lines: the number of the text here, + 1 */
@@ -38,6 +41,17 @@ static bool note_unread(const struct inline_chain_options *o, struct slice path,
 	return u->n == 0 || unread_add(&o->finder->unread, path, u->n, u->why);
 }
 
+/* Notes units that are beyond a limit; there are more with each unit that is read. */
+static bool note_cut(struct inline_chain *l)
+{
+	size_t n = lines_cut(l->lines);
+
+	if (n == l->cut)
+		return true;
+	l->cut = n;
+	return unread_units(l->unread, buf_view(&l->path), n, "too many lines, calls or units");
+}
+
 static enum lines_opened open_lines(const struct inline_chain_options *o, const struct elf_file *file, struct slice path,
 				    struct lines **l)
 {
@@ -57,44 +71,44 @@ static enum lines_opened open_lines(const struct inline_chain_options *o, const 
 	return got;
 }
 
-/* Opens the lines of the file, or of its first debug file that has some. */
+/* Opens the lines of the file at this path, or of its first debug file that has some; path becomes its path. */
 static enum lines_opened find_lines_file(const struct inline_chain_options *o, const struct elf_file *file,
-					 const struct module_identity *is, struct slice path, struct lines **l)
+					 const struct module_identity *is, struct buf *path, struct lines **l)
 {
-	enum lines_opened got = file ? open_lines(o, file, path, l) : LINES_NONE;
-	struct buf opened = { 0 };
+	enum lines_opened got = file ? open_lines(o, file, buf_view(path), l) : LINES_NONE;
 	struct elf_file *debug;
 	size_t step = 0;
 
 	while (got != LINES_OPENED && got != LINES_NO_MEMORY &&
-	       (debug = finder_debug(o->finder, &step, file, is, &opened))) {
-		got = open_lines(o, debug, buf_view(&opened), l);
+	       (debug = finder_debug(o->finder, &step, file, is, path))) {
+		got = open_lines(o, debug, buf_view(path), l);
 		elf_close(debug);
 	}
-	buf_release(&opened);
 	return got;
 }
 
 bool inline_chain_open(const struct inline_chain_options *o, const struct elf_file *file, const struct module_identity *is,
 		 struct slice path, const struct gonames *go, struct inline_chain **l)
 {
-	struct lines *lines = NULL;
-	enum lines_opened got = find_lines_file(o, file, is, path, &lines);
+	struct inline_chain *new = calloc(1, sizeof(*new));
+	enum lines_opened got = LINES_NO_MEMORY;
+	bool good;
 
 	*l = NULL;
-	if (got == LINES_NO_MEMORY)
+	if (!new)
 		return false;
-	if (got != LINES_OPENED && !go)
-		return true;
-	*l = calloc(1, sizeof(**l));
-	if (!*l) {
-		lines_close(lines);
-		return false;
-	}
-	(*l)->lines = lines;
-	(*l)->go = go;
-	(*l)->what = o->what;
-	return true;
+	new->go = go;
+	new->what = o->what;
+	new->unread = &o->finder->unread;
+	buf_bytes(&new->path, path.p, path.n);
+	if (!new->path.failed)
+		got = find_lines_file(o, file, is, &new->path, &new->lines);
+	good = got != LINES_NO_MEMORY && (!new->lines || note_cut(new));
+	if (good && (got == LINES_OPENED || go))
+		*l = new;
+	else
+		inline_chain_close(new);
+	return good;
 }
 
 void inline_chain_close(struct inline_chain *l)
@@ -105,6 +119,7 @@ void inline_chain_close(struct inline_chain *l)
 	free(l->names);
 	free(l->files);
 	buf_release(&l->scratch);
+	buf_release(&l->path);
 	free(l);
 }
 
@@ -193,6 +208,8 @@ long inline_chain_find(struct inline_chain *l, uint64_t vaddr, struct intern *te
 	uint32_t n;
 
 	*found = l->found;
+	if (l->lines && !note_cut(l))
+		return -1;
 	if (got == 0 && l->go)
 		return find_go(l, vaddr, texts);
 	if (got <= 0)

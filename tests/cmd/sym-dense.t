@@ -1,0 +1,23 @@
+#!/bin/sh
+# DWARF of a few kB that asks for much memory is read up to a limit, and cprof-sym says so.
+. "$(dirname "$0")/../lib/lib.sh"
+. "$tests/lib/sym-lib.sh"
+
+ldd "$(command -v cprof-sym)" | grep -q libdw || skip_all "built without libdw"
+cd "$tmp" || exit 1
+# sym KIND N: names an address of such a file
+sym() {
+	python3 "$here/dense-dwarf.py" x.so "$1" "$2"
+	{ segment; process 1; file 1 "$tmp/x.so" ''; loads 1 1 x.so; echo 0x401004 | frames; finish; } | cprof-dump -r >in
+	cprof-sym -i -l in 2>err >out
+	echo "$? $(names out | cut -d' ' -f2-) $(grep 'cannot read' err)"
+}
+for kind in rows calls files units; do
+	is "$kind: all are read" "$(sym $kind 1000)" "0 outer+4 symtab "
+done
+cut="0 outer+4 symtab cprof-sym: cannot read 1 unit of $tmp/x.so in full: too many lines, calls or units"
+is "9,000,000 rows in a table are not" "$(sym rows 9000000)" "$cut"
+like "  the file takes few kB" "$(($(wc -c <x.so) < 100000))" 1
+is "nor 9,000,000 inlined calls in a function" "$(sym calls 9000000)" "$cut"
+is "nor 1,100,000 files of a table" "$(sym files 1100000)" "$cut"
+done_testing
