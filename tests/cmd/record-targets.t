@@ -181,7 +181,7 @@ refused "the same after a time" 2 '^cprof-record: a command comes after --: cpro
 refused "two targets" 2 '^cprof-record: -a, -p and -t are mutually exclusive$' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
-sh -c 'true & echo $!; exec sleep 60' >"$tmp/exited" &
+sh -c 'true & echo $!; exec sleep 1000' >"$tmp/exited" &
 waits=$!
 state() { sed 's/.*) \(.\).*/\1/' "/proc/$(cat "$tmp/exited")/stat" 2>/dev/null; }
 tries=0
