@@ -25,8 +25,7 @@ static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t siz
 static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size);
 
 /*
- * Zeroes an array for reuse, or frees a large one: otherwise one large use would make each small one after it
- * as expensive.
+ * Zeroes an array for reuse, or frees a large one. Otherwise one large use makes each later one expensive.
  */
 void clear_array(void *array_ptr, size_t *cap, size_t size);
 

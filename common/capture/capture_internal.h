@@ -30,12 +30,12 @@ extern const char capture_no_memory[];
 /*
  * Ids are dense, but the records that defined some of them may have been lost or filtered out. The undefined
  * part of each array is limited to GAP_BYTES, so that a few bad bytes cannot claim gigabytes. All gaps of all
- * segments together are limited to GAPS_FREE and some for each record: without that, each of many short
- * segments could claim as much again, and every reader clears and walks these arrays.
+ * segments together are limited to GAPS_FREE and some for each record. Otherwise each of many short segments
+ * could claim as much again. Every reader clears and walks these arrays.
  */
 enum { CAPTURE_GAP_BYTES = 16 << 20, CAPTURE_GAPS_FREE = 1 << 27, CAPTURE_GAPS_EACH = 1024 };
 
-/* Counts a gap of n bytes. Returns false if it is too large; it is then not counted. */
+/* Counts a gap of n bytes. Returns false, and counts nothing, if it is too large. */
 static inline bool claim_gap(struct capture_gaps *g, uint64_t n)
 {
 	if (g->bytes + n > CAPTURE_GAPS_FREE + g->records * CAPTURE_GAPS_EACH)

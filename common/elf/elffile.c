@@ -518,7 +518,7 @@ enum elf_opened elf_crc32(const struct elf_file *f, uint32_t *crc)
 			v = v & 1 ? v >> 1 ^ 0xedb88320 : v >> 1;
 		table[i] = v;
 	}
-	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0 && (uint64_t)at < most) { /* it may grow meanwhile */
+	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0 && (uint64_t)at < most) { /* it may grow */
 		for (ssize_t i = 0; i < n; i++)
 			c = table[(c ^ bytes[i]) & 0xff] ^ c >> 8;
 		at += n;

@@ -29,8 +29,8 @@ struct unread {
 /* Does nothing if the path is known. why must outlive u. Returns false if out of memory. */
 bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why);
 /*
- * Notes that of n units of DWARF something was left out, because of why. Replaces the number noted before. Returns
- * false if out of memory.
+ * Notes that n units of DWARF were read in part. Replaces the number noted before. Returns false if out of
+ * memory.
  */
 bool unread_units(struct unread *u, struct slice path, size_t n, const char *why);
 size_t unread_count(const struct unread *u);

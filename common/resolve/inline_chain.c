@@ -9,7 +9,7 @@
 struct inline_chain {
 	struct lines *lines; /* or NULL */
 	struct unread *unread;
-	struct buf path; /* of the file with the lines */
+	struct buf path; /* the file with the lines */
 	size_t cut;      /* units noted in unread */
 	const struct gonames *go;
 	unsigned int what;
@@ -71,7 +71,7 @@ static enum lines_opened open_lines(const struct inline_chain_options *o, const 
 	return got;
 }
 
-/* Opens the lines of the file at this path, or of its first debug file that has some; path becomes its path. */
+/* Opens the lines of the file at this path, or of a debug file. path becomes that of the opened one. */
 static enum lines_opened find_lines_file(const struct inline_chain_options *o, const struct elf_file *file,
 					 const struct module_identity *is, struct buf *path, struct lines **l)
 {

@@ -11,7 +11,7 @@ enum { ID_STEP = 1 << 20, ID_MAX = INT32_MAX };
 
 void strings_clear(struct strings *s)
 {
-	for (size_t i = 0; s->texts.n && i <= s->texts.mask; i++) { /* texts outlive a segment: most have no id */
+	for (size_t i = 0; s->texts.n && i <= s->texts.mask; i++) { /* most texts have no id */
 		if (s->texts.values[i])
 			s->ids[s->texts.values[i] - 1] = 0;
 	}
@@ -46,8 +46,8 @@ bool strings_see(struct strings *s, uint64_t id, uint32_t text)
 }
 
 /*
- * Chooses the id of a new text: above those of the input or, if it uses the highest ids, the next free one. One
- * that the input defines later gets the input's meaning, and the text a new id.
+ * Chooses the id of a new text: above those of the input, otherwise the next free one. If the input defines it
+ * later, strings_see gives it the input's meaning.
  */
 static uint64_t choose_id(struct strings *s)
 {

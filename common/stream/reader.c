@@ -19,8 +19,8 @@
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
 enum { SENTENCE_MAX = 512 }; /* bytes of a message, without the input's name */
 /*
- * Limit of bytes hashed: HASH_EACH for each byte of the input up to here, and HASH_FREE. A stream needs one hash
- * of each byte. A crafted one can begin a block of BLOCK_MAX bytes at every 33rd byte.
+ * Limit of bytes hashed: HASH_FREE, and HASH_EACH for each byte of the input. A stream needs one hash of each
+ * byte. A crafted one can begin a block of BLOCK_MAX bytes at every 33rd byte.
  */
 enum { HASH_EACH = 3, HASH_FREE = 16 * BLOCK_MAX };
 

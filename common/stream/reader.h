@@ -59,8 +59,8 @@ const char *reader_error(const struct reader *r);
 /* Returns true if reader_error is about the input (status 3), not about the system (status 1). */
 bool reader_refused(const struct reader *r);
 /*
- * Returns the number of bytes hashed to check blocks: at most three for each byte of the input, and 16 MiB. A
- * block beyond that limit, which only overlapping blocks reach, is left out as damaged.
+ * Returns the number of bytes hashed to check blocks: at most three for each byte of the input, and 16 MiB.
+ * Blocks beyond that limit are left out as damaged.
  */
 uint64_t reader_hashed(const struct reader *r);
 /* Returns the first damage as a sentence that lives as long as the reader, or NULL. */

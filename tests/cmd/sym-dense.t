@@ -1,11 +1,11 @@
 #!/bin/sh
-# DWARF of a few kB that asks for much memory is read up to a limit, and cprof-sym says so.
+# DWARF that asks for much memory is read up to a limit.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/sym-lib.sh"
 
 ldd "$(command -v cprof-sym)" | grep -q libdw || skip_all "built without libdw"
 cd "$tmp" || exit 1
-# sym KIND N: names an address of such a file
+# sym KIND N: names an address
 sym() {
 	python3 "$here/dense-dwarf.py" x.so "$1" "$2"
 	{ segment; process 1; file 1 "$tmp/x.so" ''; loads 1 1 x.so; echo 0x401004 | frames; finish; } | cprof-dump -r >in

@@ -506,7 +506,7 @@ static void languages(void)
 	      "its line, otherwise the function's first, otherwise none");
 }
 
-/* Short segments whose ids are far from the defined ones: each array that they claim is cleared and walked. */
+/* Short segments whose ids are far from the defined ones. */
 static void gaps_of_many_segments(void)
 {
 	struct capture_totals t;

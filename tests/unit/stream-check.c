@@ -493,7 +493,7 @@ static void stream_in_a_stream(void)
 	close(outer);
 }
 
-/* Checks that heads which each claim the bytes of all that follow cost a fixed number of hashes a byte. */
+/* Checks that overlapping blocks cost a fixed number of hashes a byte. */
 static void overlapping_blocks(void)
 {
 	enum { HEADS = 60000, CLAIM = (1 << 20) - 1 }; /* no head is at the end of a claim */
