@@ -286,8 +286,9 @@ $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 # The tests choose the users of processes.
 $(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
 
-$(BUILD)/tests/record-series: private MORE = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
-$(BUILD)/tests/record-series: $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
+SERIES = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
+$(BUILD)/tests/record-series: private MORE = $(SERIES)
+$(BUILD)/tests/record-series: $(SERIES)
 
 $(BUILD)/tests/record-readings: DEFS += -Wl,--wrap=nsfile_status
 $(BUILD)/tests/record-readings: private MORE = $(call obj,cmd/cprof-record/process/readings.c)

@@ -578,6 +578,6 @@ int main(int argc, char **argv)
 	if (no_memory)
 		cli_die(STATUS_SYSTEM, "out of memory: the capture is incomplete, and counts what it lacks as no-memory");
 	if (incomplete)
-		cli_die(STATUS_SYSTEM, "the recording is incomplete: not all of it could be written to its files");
+		cli_die(STATUS_SYSTEM, "the recording is incomplete: not all of it could be written");
 	return report_exit_status(&r);
 }

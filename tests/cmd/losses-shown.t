@@ -1,5 +1,5 @@
 #!/bin/sh
-# Mappings and files of processes that the recorder could not read are in the capture, and each reader shows them.
+# Mappings and files that the recorder could not read are in the capture, and each reader shows them.
 . "$(dirname "$0")/../lib/lib.sh"
 
 # segment COST...: a segment of one sample with these costs
@@ -18,10 +18,11 @@ segment() {
 	echo 'end time=4000 reason=closed samples=1'
 }
 missing() {
-	segment "what=mappings-unread count=3" "what=mappings-cut count=1" "what=mappings-left-out count=900" \
-		"what=files-unopened count=2"
+	segment "what=mappings-unread count=3" "what=mappings-cut count=1" \
+		"what=mappings-left-out count=900" "what=files-unopened count=2"
 }
-words='3 times the mappings of a process not read, 1 time the mappings of a process cut, 900 mappings left out, 2 files not opened'
+words='3 times the mappings of a process not read, 1 time the mappings of a process cut'
+words="$words, 900 mappings left out, 2 files not opened"
 
 segment 'what=user-ns count=9' | cprof-dump -r >"$tmp/whole"
 status "a capture that lacks nothing" 0 cprof-fold --no-names "$tmp/whole"
@@ -34,7 +35,8 @@ status "cprof-top" 0 cprof-top --no-names "$tmp/part"
 like "  has them in its header" "$(cat "$tmp/out")" "^# *Lost: *$words|^Lost: *$words"
 { missing; missing; } | cprof-dump -r >"$tmp/two"
 status "several segments" 0 cprof-fold --no-names "$tmp/two"
-like "  are added up" "$(cat "$tmp/err")" '6 times .* not read, 2 times .* cut, 1800 mappings left out, 4 files not opened$'
+like "  are added up" "$(cat "$tmp/err")" \
+	'6 times .* not read, 2 times .* cut, 1800 mappings left out, 4 files not opened$'
 segment 'what=99 count=5' | cprof-dump -r >"$tmp/later"
 status "a value of a later version" 0 cprof-fold --no-names "$tmp/later"
 is "  is passed over" "$(cat "$tmp/err")" ""

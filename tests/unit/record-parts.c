@@ -152,7 +152,8 @@ int main(int argc, char **argv)
 	    !rotate_close(&one, BLOCK_SYNC_BYTES, NULL))
 		abort();
 	full = true;
-	check(rotate_open(&one) < 0 && errno == ENOSPC, "a full disk is the reason, also if no older file can be removed");
+	check(rotate_open(&one) < 0 && errno == ENOSPC,
+	      "a full disk is the reason, also if no older file can be removed");
 	full = false;
 
 	rotate_release(&one);

@@ -31,10 +31,10 @@ bool proc_scan_ask_maps(struct proc_scan *s, uint32_t pid, bool bare)
 	return true;
 }
 
-enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t now, proc_scan_mapping *found, void *arg,
-					  uint64_t *until)
+enum maps_reader_said proc_scan_take_maps(struct proc_scan *s, uint64_t at, proc_scan_mapping *found,
+					  void *arg, uint64_t *until)
 {
-	(void)now, (void)found, (void)arg;
+	(void)at, (void)found, (void)arg;
 	s->maps.pending.took = takes[asked / USER];
 	*until = UINT64_MAX;
 	return MAPS_READER_READ;
@@ -64,7 +64,7 @@ static bool want(uint32_t user, uint32_t number)
 	return readings_want(&r, user * USER + number, ++serial, READ_MAPPINGS, now);
 }
 
-/* The first step begins a reading, the second takes it and all others, and the third drops those that rest. */
+/* The first step begins a reading, the second takes all, and the third drops those that rest. */
 static void read_all(void)
 {
 	for (int i = 0; i < 3; i++)
@@ -98,13 +98,15 @@ static void check_turns(void)
 		want(MODEST, i);
 	read_all();
 	/* In the time of one reading of the first user, the other has ten. */
-	check(n_order > 12 && count(GREEDY, 12) <= 2, "the turn is of the user whose readings took the least time");
+	check(n_order > 12 && count(GREEDY, 12) <= 2,
+	      "the turn is of the user whose readings took the least time");
 	check_is(count(MODEST, n_order), 20, "a user with short readings has all of them");
 	check(count(GREEDY, n_order) < 20 && dropped + r.n + count(GREEDY, n_order) == 20,
 	      "one whose readings take more than a part of the time does not");
 	check(r.refused == dropped && dropped > 0, "readings that are given up are counted");
 	check(!want(GREEDY, 30) && want(MODEST, 30), "that user rests, and nobody else");
-	check(readings_rest(&r, GREEDY * USER) && !readings_rest(&r, MODEST * USER), "... for readings of others, too");
+	check(readings_rest(&r, GREEDY * USER) && !readings_rest(&r, MODEST * USER),
+	      "... for readings of others, too");
 }
 
 static void check_room(void)
@@ -120,7 +122,8 @@ static void check_room(void)
 		all++;
 	check_is(r.n, READINGS_MOST, "so many wait in all");
 	check_is(r.refused, 2, "those without room are counted");
-	check(readings_awaits(&r, serial - 1) && !readings_awaits(&r, serial), "samples wait for readings that will come");
+	check(readings_awaits(&r, serial - 1) && !readings_awaits(&r, serial),
+	      "samples wait for readings that will come");
 }
 
 static void check_again(void)
@@ -128,10 +131,11 @@ static void check_again(void)
 	begin(0, 0);
 	readings_want(&r, GREEDY * USER, 1, READ_ADDRESSES, 5);
 	check(!readings_awaits(&r, 1), "no sample waits for a reading of addresses");
-	check(readings_want(&r, GREEDY * USER, 1, READ_AGAIN, 7) && r.n == 1 && r.items[0].what == READ_AGAIN &&
-		      r.items[0].time == 7,
+	check(readings_want(&r, GREEDY * USER, 1, READ_AGAIN, 7) && r.n == 1 &&
+		      r.items[0].what == READ_AGAIN && r.items[0].time == 7,
 	      "one that waits becomes a reading of mappings, as of that time");
-	check(readings_want(&r, GREEDY * USER, 1, READ_MAPPINGS, 9) && r.n == 1 && r.items[0].what == READ_AGAIN,
+	check(readings_want(&r, GREEDY * USER, 1, READ_MAPPINGS, 9) && r.n == 1 &&
+		      r.items[0].what == READ_AGAIN,
 	      "... which serves others");
 }
 

@@ -1,4 +1,4 @@
-/* Mappings that were read again: which of them mean that the process has called exec, and readings that were cut. */
+/* Mappings that were read again: which of them mean an exec, and readings that were cut. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -39,7 +39,7 @@ static void map_at(struct maps *maps, uint64_t start, uint32_t file)
 {
 	bool changed = false;
 
-	maps_add(maps, &(struct map){ .start = start, .end = start + 0x1000, .file = file, .prot = 5 }, &changed);
+	maps_add(maps, &(struct map){ .start = start, .end = start + 0x1000, .file = file }, &changed);
 }
 
 /* Has the reading of a process, which mapped file 1 at an address, been taken for another image? */
@@ -54,7 +54,9 @@ static bool is_exec(uint64_t mapped, uint64_t read, uint32_t file, uint64_t unti
 	map_at(&p->maps, mapped, 1);
 	ps.rereads = calloc(1, sizeof(*ps.rereads));
 	ps.n_rereads = ps.cap_rereads = 1;
-	ps.rereads[0] = (struct reread){ .time = 5, .pid = PID, .serial = serial, .until = until, .again = true };
+	ps.rereads[0] = (struct reread){ .time = 5, .pid = PID, .serial = serial };
+	ps.rereads[0].until = until;
+	ps.rereads[0].again = true;
 	map_at(&ps.rereads[0].maps, read, file);
 	while (reread_next(&ps, 10, &c, &effect))
 		exec = exec || c.kind == CHANGE_EXEC;
@@ -87,7 +89,8 @@ static void check_time(void)
 	for (size_t i = 0; area != MAP_FAILED && i < LINES; i += 2)
 		mprotect(area + i * page, page, PROT_READ | PROT_WRITE);
 	maps_reader_init(&m);
-	check(maps_reader_read(&m, (uint32_t)getpid(), true, count_mapping, &n), "a process with very many mappings is read");
+	check(maps_reader_read(&m, (uint32_t)self, true, count_mapping, &n),
+	      "a process with very many mappings is read");
 	check(m.cut == 1, "... for a limited time, although few are executable");
 	maps_reader_release(&m);
 	munmap(area, LINES * page);
@@ -97,8 +100,8 @@ int main(void)
 {
 	self = getpid();
 	procs_init(&ps);
-	for (int i = 1; i <= 2; i++)
-		procs_exe_of(&ps, PID, &(struct change){ .text = slice_of(i == 1 ? "/bin/one" : "/bin/two"), .inode = (uint64_t)i });
+	procs_exe_of(&ps, PID, &(struct change){ .text = slice_of("/bin/one"), .inode = 1 });
+	procs_exe_of(&ps, PID, &(struct change){ .text = slice_of("/bin/two"), .inode = 2 });
 	check_exec();
 	check_time();
 	procs_release(&ps);

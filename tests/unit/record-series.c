@@ -45,6 +45,11 @@ static void next(struct output *out)
 	begin_segment(out);
 }
 
+static void put_meta(struct output *out, struct slice value)
+{
+	writer_put(out->w, &(struct record){ .type = RECORD_META, .meta = { slice_of("x-test"), value } });
+}
+
 /* Writes about so many bytes and flushes them. */
 static enum output_state fill(struct output *out, size_t bytes)
 {
@@ -53,7 +58,7 @@ static enum output_state fill(struct output *out, size_t bytes)
 	for (size_t i = 0; i < bytes; i += sizeof(text)) {
 		for (size_t k = 0; k < sizeof(text); k++)
 			text[k] = (uint8_t)random_u64();
-		writer_put(out->w, &(struct record){ .type = RECORD_META, .meta = { slice_of("x-test"), { text, sizeof(text) } } });
+		put_meta(out, (struct slice){ text, sizeof(text) });
 	}
 	return output_flush(out, now += SECOND);
 }
@@ -95,9 +100,9 @@ static void check_series(void)
 	begin(&out, false);
 	fill(&out, 5000);
 	for (int i = 0; i < 300; i++)
-		writer_put(out.w, &(struct record){ .type = RECORD_META, .meta = { slice_of("x-test"), slice_of("more") } });
+		put_meta(&out, slice_of("more"));
 	limit_files(1);
-	check(end(&out) && out.written == 1, "and so does that of a series whose last data cannot be written");
+	check(end(&out) && out.written == 1, "and so does that of one whose last data cannot be written");
 	limit_files(RLIM_INFINITY);
 }
 

@@ -18,8 +18,8 @@ enum {
 	MAPS_PROCESS_ID = 64,
 	MAPS_PROCESS_MOST = 256 << 20, /* bytes of one process's mappings */
 	/* A reading ends with this many, or after this many ms if it has LEAST: a process can have 65,000, and
-	 * hold their lock most of the time. Before Linux 6.11, those that are not executable count for LEAST, too:
-	 * the kernel writes a line for each. */
+	 * hold their lock most of the time. Before Linux 6.11, all mappings count for LEAST: each is a line
+	 * of text. */
 	MAPS_PROCESS_MAPPINGS = 32768,
 	MAPS_PROCESS_LEAST = 4096,
 	MAPS_PROCESS_MS = 200,

@@ -66,7 +66,7 @@ struct output {
 	uint64_t written; /* number of complete files, which have their names */
 	uint64_t ended;   /* number of files that are to have one */
 	bool uncopied;    /* the last copy of the flight buffer failed */
-	bool incomplete;  /* data was lost because it could not be written, or a file has no name: valid after output_close */
+	bool incomplete;  /* data could not be written, or a file has no name: valid after output_close */
 	struct rotate_process files;
 	struct hooks hooks;
 	struct buf complaint; /* a sentence that is not reported yet */

@@ -177,16 +177,18 @@ static bool has_mapping(const struct procs *ps, const struct maps *maps, const s
 }
 
 /*
- * If no mapped file is where it was, the process has called exec since. A reading that was cut says nothing of
- * files beyond its end.
+ * If no mapped file is where it was, the process has called exec since. A reading that was cut says nothing
+ * about files beyond its end.
  */
 static bool is_other_image(const struct procs *ps, const struct proc *p, const struct reread *r)
 {
 	bool any = false;
 
-	for (const struct map *m = maps_from(&p->maps, 0); m && m->start < r->until; m = maps_from(&p->maps, m->end)) {
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		const struct map *f = m->file ? maps_find(&r->maps, m->start) : NULL;
 
+		if (m->start >= r->until)
+			break;
 		if (f && same_code(ps, f, m))
 			return false;
 		any = any || m->file;

@@ -49,19 +49,20 @@ static void print_missing(struct buf *out, size_t begin, const uint64_t *costs)
 {
 	static const struct {
 		enum cost cost;
-		const char *one, *many;
+		const char *one, *rest;
 	} rows[] = {
-		{ COST_MAPPINGS_UNREAD, "time the mappings of a process not read", "times the mappings of a process not read" },
-		{ COST_MAPPINGS_CUT, "time the mappings of a process cut", "times the mappings of a process cut" },
-		{ COST_MAPPINGS_LEFT_OUT, "mapping left out", "mappings left out" },
-		{ COST_FILES_UNOPENED, "file not opened", "files not opened" },
+		{ COST_MAPPINGS_UNREAD, "time", "the mappings of a process not read" },
+		{ COST_MAPPINGS_CUT, "time", "the mappings of a process cut" },
+		{ COST_MAPPINGS_LEFT_OUT, "mapping", "left out" },
+		{ COST_FILES_UNOPENED, "file", "not opened" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t n = costs[rows[i].cost];
 
 		if (n)
-			buf_printf(out, "%s%" PRIu64 " %s", out->n > begin ? ", " : "", n, n == 1 ? rows[i].one : rows[i].many);
+			buf_printf(out, "%s%" PRIu64 " %s%s %s", out->n > begin ? ", " : "", n, rows[i].one,
+				   n == 1 ? "" : "s", rows[i].rest);
 	}
 }
 

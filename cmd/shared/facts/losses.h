@@ -12,8 +12,8 @@ uint64_t losses_events(const struct capture_totals *t);
 /* Returns whether waits were recorded: only then does "0 waits lost" say something. */
 bool losses_waits(const struct capture_totals *t);
 /*
- * Appends "12 of 11880 expected samples lost (ring-full 12)" and the numbers of mappings and files of processes
- * that the recorder could not read; or nothing if nothing is missing.
+ * Appends "12 of 11880 expected samples lost (ring-full 12)" and the numbers of mappings and files of
+ * processes that the recorder could not read; or nothing if nothing is missing.
  */
 void losses_print(struct buf *out, const struct capture_totals *t);
 
