@@ -57,7 +57,8 @@ select undef, undef, undef, 0.02 for 1 .. 3;
 END
 cprof-record -q --off-cpu=60s --cgroup /$one -o "$tmp/left.bin" -- \
 	sh -c 'echo $$ >"$1/cgroup.procs" && exec perl "$3" "$2"' sh "$root/$one" "$root/$two" "$tmp/waits"
-got=$(cprof-fold --no-names --event off-cpu:sleep --comm perl "$tmp/left.bin" | awk '{ n += $NF } END { printf "%.0f\n", n }')
+got=$(cprof-fold --no-names --event off-cpu:sleep --comm perl "$tmp/left.bin" |
+	awk '{ n += $NF } END { printf "%.0f\n", n }')
 ok "a process that leaves the group has its short waits there ($got ns)" [ "${got:-0}" -ge 600000000 ]
 
 # A process that moves during the recording

@@ -94,7 +94,12 @@ is "a method that is inlined has the line of its loop" \
 	echo 'class Deep {'
 	for i in $(seq 0 39); do echo "	static int f$i(int n) { return f$((i + 1))(n) + 1; }"; done
 	cat <<-'END'
-		static int f40(int n) { int x = n; for (int i = 0; i < 3000; i++) x = x * 31 + (x >>> 7) + i % 7; return x; }
+		static int f40(int n) {
+			int x = n;
+			for (int i = 0; i < 3000; i++)
+				x = x * 31 + (x >>> 7) + i % 7;
+			return x;
+		}
 		public static void main(String[] arguments) {
 			long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1000000, x = 0;
 			while (System.nanoTime() < end)

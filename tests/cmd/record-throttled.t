@@ -111,7 +111,11 @@ else
 	skip "two threads on two CPUs" "there is only one"
 fi
 # Held up when the recording ends: the wait is not over, and the recorder looks at it from outside.
-if [ -e "$own/cpu.max" ]; then echo '4000 1000000' >"$own/cpu.max"; else echo 1000000 >"$own/cpu.cfs_period_us"; fi
+if [ -e "$own/cpu.max" ]; then
+	echo '4000 1000000' >"$own/cpu.max"
+else
+	echo 1000000 >"$own/cpu.cfs_period_us"
+fi
 record "sh '$tmp/run' '$own' $first brief 60000 & echo \$! >'$tmp/pid'; sleep 0.7"
 kill "$(cat "$tmp/pid")"
 sums=$(cprof-fold -t --no-names --wall --comm held "$tmp/raw.bin" | awk '
