@@ -142,11 +142,12 @@ static void print_basis(const struct diff_findings *o, const struct side *sides)
 	}
 }
 
-/* Weights vary with the length of a run, so only several runs show what is chance. */
+/* A weight varies with the length of its run, so only several runs can show chance. */
 static bool print_untested(const struct diff_findings *o, const struct diff_settings *s)
 {
 	/* One text counts as one run, though its side has none. */
-	const uint32_t runs[] = { s->sides[0].runs + !s->sides[0].runs, s->sides[1].runs + !s->sides[1].runs };
+	const struct side *a = &s->sides[0], *b = &s->sides[1];
+	const uint32_t runs[] = { a->runs + !a->runs, b->runs + !b->runs };
 
 	if (o->padded > 0)
 		return false;

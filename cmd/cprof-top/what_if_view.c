@@ -210,8 +210,8 @@ static void put_percentiles(struct buf *out, const struct what_if_row *row)
 void what_if_brief(const struct what_if *w, size_t rows, size_t first, size_t later, struct brief *b)
 {
 	brief_section(b, "How long it would take",
-		      w->requests ? "| now, mean | at least | at most | saved, 95 % | requests | median | 90 % | 99 % "
-				    "| name |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|\n"
+		      w->requests ? "| now, mean | at least | at most | saved, 95 % | requests | median "
+				    "| 90 % | 99 % | name |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|\n"
 				  : "| now | at least | at most | saved, 95 % | name |\n"
 				    "|---:|---:|---:|---:|---|\n");
 	for (size_t i = 0; i < count_shown(w, rows); i++) {

@@ -87,7 +87,7 @@ struct replay {
 		double begin, end;
 		struct replay_requests requests;
 	} * saved; /* by thread, in ns */
-	struct replay_request *requests; /* of all threads, as they were recorded */
+	struct replay_request *requests; /* all threads' requests, as recorded */
 	size_t n_requests, cap_requests;
 	double *own_before; /* by part: weight of the function's samples before it, in all threads */
 	uint32_t *causes; /* by wait: that wait, or one whose waker stands for its own */

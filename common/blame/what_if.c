@@ -143,7 +143,7 @@ static double bound(const struct replay *r, double saved, double sign)
 
 /* Sums of both replays for a thread or a process, in ns. */
 struct answer {
-	uint32_t owner; /* of requests: the thread, or the number of its process */
+	uint32_t owner; /* the thread, or the number of its process */
 	uint64_t requests; /* their number; 1 for elapsed times */
 	double wall, least, most;
 };

@@ -95,7 +95,8 @@ weights() { # SEED GROWN JITTER: compares them
 weights 1 2 0.02
 like "weights of three runs a side are tested" "$(cat "$tmp/out")" \
 	'^chance is estimated from the differences between the captures of a side$'
-like "  a function that grew" "$(grep ' f1$' "$tmp/out")" '[0-9]  \[\+5[0-9]{3}, \+[67][0-9]{3}\] +.*\[\+5'
+like "  a function that grew" "$(grep ' f1$' "$tmp/out")" \
+	'[0-9]  \[\+5[0-9]{3}, \+[67][0-9]{3}\] +.*\[\+5'
 is "  the others did not shrink" "$(grep ' f[02-9]$\| f1[01]$' "$tmp/out" | grep -vc '~\[.*~\[')" 0
 cprof-diff "$tmp"/w/a? -- "$tmp"/w/b? >"$tmp/out"
 like "  as their shares do" "$(grep ' f0$' "$tmp/out")" '  \[-[^~]*$'
@@ -107,7 +108,8 @@ done
 among "  of 60 pairs of the same work, those with a change" $wrong 0 8
 weights 1 2 0.02
 cprof-diff --no-normalize "$tmp"/w/a0 "$tmp"/w/b0 >"$tmp/out"
-like "one run a side is not tested" "$(cat "$tmp/out")" '^no test: record each side three times, to see what is chance$'
+like "one run a side is not tested" "$(cat "$tmp/out")" \
+	'^no test: record each side three times, to see what is chance$'
 unlike "  and no change is marked" "$(cat "$tmp/out")" '~'
 like "nor are three against two" "$(cprof-diff --no-normalize "$tmp"/w/a? -- "$tmp"/w/b[01])" \
 	'^no test: 3 captures are not comparable with 2 by weight$'

@@ -96,7 +96,8 @@ said() { "$@" wall.txt 2>&1 >/dev/null; }
 like "counts of waits in folded text" "$(said cprof-top)" 'look like nanoseconds: --weight ns shows them as time$'
 like "  in a picture" "$(said cprof-flame -o svg)" 'look like nanoseconds: --weight ns shows them as time$'
 is "  not if that was given" "$(said cprof-top --weight ns)" ""
-is "  nor for samples" "$(cprof-fold --wall --weight samples all.bin 2>err | cprof-top 2>&1 >/dev/null)" ""
+is "  nor for samples" \
+	"$(cprof-fold --wall --weight samples all.bin 2>err | cprof-top 2>&1 >/dev/null)" ""
 like "  they are not tested as if each were a sample" "$(cprof-diff wall.txt wall.txt 2>err)" \
 	'^no test: nanoseconds in folded text do not give the number of samples$'
 

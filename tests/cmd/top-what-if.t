@@ -138,7 +138,8 @@ like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
 
 # Requests of 1 to 200 ms by one thread, the longest first, and of 1 s, three times, by another one.
 {
-	sed '/^sample/,$d; /^comm/s/.*/thread id=2 time=0 process=1 tid=51\n&\ncomm time=0 thread=2 comm="server"/' "$tmp/r.txt"
+	sed '/^sample/,$d
+		/^comm/s/.*/thread id=2 time=0 process=1 tid=51\n&\ncomm time=0 thread=2 comm="server"/' "$tmp/r.txt"
 	awk -v OFMT=%.0f '
 		function pause(thread) {
 			print "sample time=" now " event=2 cpu=0 thread=" thread, "user=16 kernel=0 weight=4000000"
@@ -164,10 +165,13 @@ like "  has its message" "$(cat "$tmp/err")" '--requests requires --what-if'
 		}'
 } >"$tmp/q.txt"
 cprof-dump -r "$tmp/q.txt" >"$tmp/q.bin"
-lengths() { requests next_job --by "$1" "$tmp/q.bin" | tail -n +2 | cut -f1,2,6-9 | sort | xargs; }
-is "percentiles of many requests" "$(lengths thread)" \
-	"server-50/50 100500000 200 100000000 180000000 198000000 server-50/51 1000000000 3 1000000000 1000000000 1000000000"
-is "  of all threads" "$(lengths process)" "server-50 113793103 203 102000000 183000000 1000000000"
+lengths() {
+	requests next_job --by "$1" "$tmp/q.bin" | tail -n +2 | cut -f1,2,6-9 | sort | tr '\t\n' ' ,'
+}
+is "percentiles of many requests" "$(lengths thread)" "$(printf '%s,' \
+	'server-50/50 100500000 200 100000000 180000000 198000000' \
+	'server-50/51 1000000000 3 1000000000 1000000000 1000000000')"
+is "  of all threads" "$(lengths process)" "server-50 113793103 203 102000000 183000000 1000000000,"
 like "  as text" "$(cprof-top --what-if f=-50% --requests next_job --by thread "$tmp/q.bin")" \
 	'^ *200 +100\.50ms +100\.00ms +180\.00ms +198\.00ms  server-50/50$'
 
