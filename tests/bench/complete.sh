@@ -4,10 +4,10 @@
 #
 #	[BENCH_SECONDS=5] [BENCH_HERTZ=997] BIN=build/bin BUILD=build tests/bench/complete.sh [NAME ...]
 #
-# complete.py judges, by the bytes of the files alone: a stack that is called complete is true if its outermost
-# frame has no caller, and each return address follows a call. Claimed are 99.5 % of them, and, of the stacks
-# with a frame in code without call frame information, 80 % that are complete and true. A program whose tools
-# are missing is left out. Fails if a claim is not met. Requires root.
+# complete.py judges, by the bytes of the files alone. A stack that is called complete is true if its
+# outermost frame has no caller, and each return address follows a call. Claimed are 99.5 % of them, and 80 %
+# complete and true ones of the stacks with a frame in code without call frame information. A program whose
+# tools are missing is left out. Fails if a claim is not met. Requires root.
 set -u
 tests=$(cd "$(dirname "$0")/.." && pwd)
 : "${BIN:=$(dirname "$tests")/build/bin}" "${BENCH_SECONDS:=5}" "${BENCH_HERTZ:=997}"
@@ -37,7 +37,8 @@ judge() {
 		met = $2 > 0 && true >= 99.5 && whole >= 80
 		printf "%-6s %6d stacks, complete %6.2f %%, of them true %6.2f %%; ", name, $1,
 			$1 ? 100 * $2 / $1 : 0, true
-		printf "with gaps %6.2f %%, of them whole %6.2f %%%s\n", $1 ? 100 * $4 / $1 : 0, whole, met ? "" : ": not met"
+		printf "with gaps %6.2f %%, of them whole %6.2f %%%s\n", $1 ? 100 * $4 / $1 : 0, whole,
+			met ? "" : ": not met"
 		exit !met
 	}' "$tmp/judged" || bad=1
 }
@@ -101,7 +102,8 @@ run_x264() {
 	        f.write(y + bytes([128]) * (w * h // 2))
 	END
 	judge x264 sh -c 'while :; do "$@"; done' sh \
-		x264 --quiet --preset slow --threads 2 --input-res 320x192 --fps 25 -o /dev/null "$tmp/video.yuv"
+		x264 --quiet --preset slow --threads 2 --input-res 320x192 --fps 25 \
+		-o /dev/null "$tmp/video.yuv"
 }
 
 run_musl() {

@@ -81,6 +81,7 @@ check $((300 * $(sed -n 's/^cprof-record: \([0-9]*\) samples .*/\1/p' "$tmp/fork
 begun=$(uptime_ms)
 status "a recording of two seconds beside them" 0 cprof-record -q -a -o "$tmp/brief.bin" 2
 took=$(($(uptime_ms) - begun - 2000))
-is "... starts and ends in time" "$([ $took -lt $((quiet_started + 11000)) ] && echo yes || echo "$took ms")" yes
+is "... starts and ends in time" \
+	"$([ $took -lt $((quiet_started + 11000)) ] && echo yes || echo "$took ms")" yes
 end_attacks
 done_testing

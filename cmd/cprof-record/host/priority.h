@@ -14,8 +14,8 @@
  */
 void priority_raise(bool alone);
 /*
- * In a process that the recorder has forked for work of its own: leaves a session that could not be raised for
- * a new one, which is raised. Its nice value would count little there.
+ * In a process that the recorder has forked for work of its own: leaves a session that could not be raised,
+ * in which its nice value would count little, for a new one, which is raised.
  */
 void priority_apart(void);
 /*
