@@ -302,7 +302,8 @@ $(BUILD)/tests/record-reread: $(REREAD)
 
 # The test acts before a file is locked, and fills the disk.
 $(BUILD)/tests/record-parts: DEFS += -Wl,--wrap=flock,--wrap=fallocate,--wrap=unlinkat
-$(BUILD)/tests/record-parts: private MORE = $(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))
+$(BUILD)/tests/record-parts: private MORE = \
+	$(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))
 $(BUILD)/tests/record-parts: $(call obj,$(patsubst %,cmd/cprof-record/output/%.c,rotate file_name))
 
 # The test counts how often a unit is read.

@@ -47,7 +47,8 @@ static void print_item(struct archive *a, const struct item *item)
 	}
 	if (item->outcome == WRITTEN)
 		buf_printf(&holds, "; %" PRIu64 " of %" PRIu64 " bytes)", item->bytes, item->original);
-	cli_line("  %-18s %.*s%s", outcome_text(item->outcome), (int)path.n, (const char *)path.p, buf_cstr(&holds));
+	cli_line("  %-18s %.*s%s", outcome_text(item->outcome), (int)path.n, (const char *)path.p,
+		 buf_cstr(&holds));
 	buf_release(&holds);
 }
 

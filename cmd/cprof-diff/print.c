@@ -152,8 +152,8 @@ static bool print_untested(const struct diff_findings *o, const struct diff_sett
 	if (o->padded > 0)
 		return false;
 	if (runs[0] != runs[1])
-		printf("no test: %" PRIu32 " captures are not comparable with %" PRIu32 " by weight\n", runs[0],
-		       runs[1]);
+		printf("no test: %" PRIu32 " captures are not comparable with %" PRIu32 " by weight\n",
+		       runs[0], runs[1]);
 	else if (runs[0] < RAW_RUNS)
 		printf("no test: record each side three times, to see what is chance\n");
 	else

@@ -94,7 +94,9 @@ static void put_files(struct buf *out, const struct recorder *r)
 		   (double)(perf_maps_left_out(r->emit.perf_maps) + jit_dumps_left_out(r->emit.jit_dumps)));
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",
 		   (double)opener_left_out(r->opener));
-	put_metric(out, "files_dropped_total", "counter", "Files of others that were not opened when they were needed, because their users have too many.",
+	put_metric(out, "files_dropped_total", "counter",
+		   "Files of others that were not opened when they were needed, "
+		   "because their users have too many.",
 		   (double)opener_dropped(r->opener));
 	put_metric(
 		out, "mappings_left_out_total", "counter",

@@ -174,7 +174,8 @@ static void print_left_out(const struct recorder *r)
 	if (n)
 		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
 	if (late)
-		fprintf(stderr, "; %" PRIu64 " file%s not opened in time, because their users have too many", late,
+		fprintf(stderr,
+			"; %" PRIu64 " file%s not opened in time, because their users have too many", late,
 			late == 1 ? "" : "s");
 	if (unread)
 		fprintf(stderr, "; %" PRIu64 " time%s the mappings of a process not read, because its memory "

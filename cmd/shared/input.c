@@ -226,7 +226,8 @@ void operands_report(struct filters *f)
 void operands_hint_time(const struct filters *f, const struct loaded *l)
 {
 	if (l->times && f->view.weight == WEIGHT_SAMPLES)
-		cli_warn("counts of waits in folded text look like nanoseconds: --weight ns shows them as time");
+		cli_warn("counts of waits in folded text look like nanoseconds: "
+			 "--weight ns shows them as time");
 }
 
 const char *operand_needs_capture(const struct filters *f)
@@ -293,8 +294,8 @@ static bool move_stacks(const struct filters *f, struct profile *p, const struct
 }
 
 /*
- * Returns whether a text has waits with counts that nobody would have sampled: they are nanoseconds, which the
- * text cannot say.
+ * Returns whether a text has waits with counts that nobody would have sampled: they are nanoseconds, which
+ * the text cannot say.
  */
 static bool counts_time(const struct profile *p, unsigned int side)
 {
@@ -323,7 +324,8 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 
 	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
 	if (operand_needs_capture(f))
-		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, operand_needs_capture(f));
+		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name,
+			operand_needs_capture(f));
 	if (keys_need_capture(&f->view))
 		cli_die(STATUS_USAGE, "%s: --by %s requires a capture, not folded text", name,
 			keys_need_capture(&f->view));
@@ -504,8 +506,10 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 	}
 	note_latency(it);
 	if (it->view->latency && it->uncounted)
-		cli_die(STATUS_USAGE, "%s: --weight latency is not available: nobody counted running threads: "
-			"record with cprof-record --latency", it->name);
+		cli_die(STATUS_USAGE,
+			"%s: --weight latency is not available: nobody counted running threads: "
+			"record with cprof-record --latency",
+			it->name);
 	about_take(it->about, &it->g.capture);
 	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);

@@ -74,7 +74,8 @@ static void refuse_operands(char *const *operands)
 		return;
 	for (operands = *operands ? operands : only_input; *operands; operands++) {
 		if (is_read(*operands, &output))
-			cli_usage("-o %s would replace a file that is read: %s", noted, operand_name(*operands));
+			cli_usage("-o %s would replace a file that is read: %s", noted,
+				  operand_name(*operands));
 	}
 }
 

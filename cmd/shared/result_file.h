@@ -19,9 +19,9 @@ const char *result_kind(const char *text);
 /* Notes the file, of any name. */
 void result_note(const char *path);
 /*
- * Creates the noted file, if any, and makes it standard output. Exits if the file cannot be written, or if the
- * operands, a list that ends with NULL, have it: as one of them, as a capture of a directory, or as standard
- * input if there are none.
+ * Creates the noted file, if any, and makes it standard output. Exits if the file cannot be written, or if
+ * the operands, a list that ends with NULL, have it: as one of them, as a capture of a directory, or as
+ * standard input if there are none.
  */
 void result_open(char *const *operands);
 

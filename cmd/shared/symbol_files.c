@@ -67,8 +67,8 @@ void symbol_files_unread(const struct unread *u, bool all)
 			cli_warn("cannot read %zu debug section%s of %.*s: %s", f->sections, f->sections == 1 ? "" : "s",
 				 (int)f->path.n, (const char *)f->path.p, f->why);
 		else if (f->units)
-			cli_warn("cannot read %zu unit%s of %.*s in full: %s", f->units, f->units == 1 ? "" : "s",
-				 (int)f->path.n, (const char *)f->path.p, f->why);
+			cli_warn("cannot read %zu unit%s of %.*s in full: %s", f->units,
+				 f->units == 1 ? "" : "s", (int)f->path.n, (const char *)f->path.p, f->why);
 		else
 			cli_warn("cannot read %.*s: %s", (int)f->path.n, (const char *)f->path.p, f->why);
 	}

@@ -46,12 +46,12 @@ static inline bool claim_gap(struct capture_gaps *g, uint64_t n)
 
 /*
  * Makes room for element id of an array, or returns a sentence. New elements are zero up to id; memory
- * reserved beyond id is not touched, so that it costs no pages. The macro fills in the fields that belong to an
- * array.
+ * reserved beyond id is not touched, so that it costs no pages. The macro fills in the fields that belong
+ * to an array.
  */
 static inline __attribute__((always_inline))
-const char *make_room(struct capture_gaps *gaps, void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size,
-		      uint64_t id)
+const char *make_room(struct capture_gaps *gaps, void *array_ptr, size_t *n, size_t *cap, size_t defined,
+		      size_t size, uint64_t id)
 {
 	uint8_t *p;
 
@@ -67,8 +67,9 @@ const char *make_room(struct capture_gaps *gaps, void *array_ptr, size_t *n, siz
 	return NULL;
 }
 
-#define MAKE_ROOM(c, what, id)                                                                       \
-	make_room(&(c)->gaps, &(c)->what, &(c)->n_##what, &(c)->cap_##what, (c)->defined_##what, sizeof(*(c)->what), id)
+#define MAKE_ROOM(c, what, id)                                                                   \
+	make_room(&(c)->gaps, &(c)->what, &(c)->n_##what, &(c)->cap_##what, (c)->defined_##what, \
+		  sizeof(*(c)->what), id)
 
 #define DEFINED(c, what, id) ((id) < (c)->n_##what && (c)->what[id].defined)
 

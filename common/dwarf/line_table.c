@@ -358,7 +358,8 @@ static bool add_row(struct reader *r, struct state *s)
 	s->begun = true;
 	if (!s->is_code)
 		return true;
-	if (s->out->n == s->out->cap && !extend_table(r, &s->out->rows, &s->out->cap, s->out->n, sizeof(*s->out->rows)))
+	if (s->out->n == s->out->cap &&
+	    !extend_table(r, &s->out->rows, &s->out->cap, s->out->n, sizeof(*s->out->rows)))
 		return false;
 	s->out->rows[s->out->n++] = (struct line_row){ s->address, s->file, s->line };
 	return true;
@@ -379,7 +380,8 @@ static bool end_sequence(struct reader *r, struct state *s)
 	struct line_scratch *out = s->out;
 
 	if (out->n > s->first) {
-		if (!extend_table(r, &out->sequences, &out->cap_sequences, out->n_sequences, sizeof(*out->sequences)))
+		if (!extend_table(r, &out->sequences, &out->cap_sequences, out->n_sequences,
+				  sizeof(*out->sequences)))
 			return false;
 		out->sequences[out->n_sequences++] = (struct line_sequence){ out->rows[s->first].start, s->address,
 									      s->first, out->n - s->first };

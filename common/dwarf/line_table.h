@@ -10,8 +10,8 @@
 #include "common/base/cursor.h"
 
 /*
- * Limits of one table, so that a few bytes cannot claim gigabytes. A row takes one byte in the file, and so does
- * a file name. Real tables have fewer than a million rows.
+ * Limits of one table, so that a few bytes cannot claim gigabytes. A row takes one byte in the file, and so
+ * does a file name. Real tables have fewer than a million rows.
  */
 #ifdef FUZZING /* fuzzed files are small */
 enum { LINE_TABLE_BYTES_MAX = 1 << 12, LINE_TABLE_FILES_MAX = 64 };

@@ -433,7 +433,8 @@ static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
 
-	if (l->flat_bytes + l->libdw_bytes + names_bytes(l) > l->bytes_max && !are_flat(l, units, n) && !restart_dwarf(l))
+	if (l->flat_bytes + l->libdw_bytes + names_bytes(l) > l->bytes_max && !are_flat(l, units, n) &&
+	    !restart_dwarf(l))
 		return false;
 	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
@@ -498,9 +499,11 @@ size_t lines_cut(const struct lines *l)
 
 size_t lines_bytes(const struct lines *l)
 {
-	return names_bytes(l) + sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes +
-	       l->flat_bytes + l->libdw_bytes + entries_bytes(&l->entries) + line_scratch_bytes(&l->scratch) +
-	       l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
+	return names_bytes(l) + sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) +
+	       l->section_bytes + l->text_bytes + l->flat_bytes + l->libdw_bytes +
+	       entries_bytes(&l->entries) + line_scratch_bytes(&l->scratch) +
+	       l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) +
+	       l->cap_spans * sizeof(*l->spans);
 }
 
 #else

@@ -35,8 +35,8 @@ enum {
 struct lines;
 
 /*
- * A line, a call or a unit takes few bytes in the file, so a crafted one could claim gigabytes. The parts of a
- * unit are limited (line_table.h, unit.c). These are limits of the whole file.
+ * A line, a call or a unit takes few bytes in the file, so a crafted one could claim gigabytes. The parts
+ * of a unit are limited (line_table.h, unit.c). These are limits of the whole file.
  */
 enum {
 	LINES_UNITS_MAX = 1 << 20, /* units, also those without code */

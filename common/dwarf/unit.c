@@ -18,7 +18,7 @@ enum {
 	DEPTH_MAX = 1024,          /* entries nested more deeply are ignored */
 	ORIGINS_MAX = 16,          /* references from a call to its name; two are usual */
 	RANGES_MAX = 1 << 22,      /* per unit; each takes up to 80 bytes of memory */
-	NODES_MAX = 1 << 23,       /* per unit: functions and inlined calls; an entry may take one byte in the file */
+	NODES_MAX = 1 << 23,       /* per unit: functions and inlined calls; one may take a byte of file */
 	TEXTS_BYTES_MAX = 1 << 28, /* beyond this, new texts are "" */
 };
 

@@ -162,8 +162,8 @@ bool elf_has_symtab(const struct elf_file *f);
 /* Returns true if the file has everything that its headers refer to, so false for a truncated copy. */
 bool elf_is_whole(const struct elf_file *f);
 /*
- * Computes the CRC32 (IEEE 802.3) of the whole file, unless it is larger than ELF_CRC_GIB or mostly holes. A file
- * of terabytes may take a few kB on disk. Returns ELF_DAMAGED if it cannot be read.
+ * Computes the CRC32 (IEEE 802.3) of the whole file, unless it is larger than ELF_CRC_GIB or mostly holes.
+ * A file of terabytes may take a few kB on disk. Returns ELF_DAMAGED if it cannot be read.
  */
 enum elf_opened elf_crc32(const struct elf_file *f, uint32_t *crc);
 

@@ -456,7 +456,10 @@ static int open_candidate(const struct finder *f, struct candidate *c, struct bu
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
-/* Compares the checksum, and notes a file that is too large for this. If out of memory the note is dropped. */
+/*
+ * Compares the checksum, and notes a file that is too large for this. If out of memory the note is
+ * dropped.
+ */
 static bool has_crc(struct finder *f, const struct elf_file *debug, const struct buf *opened, uint32_t crc)
 {
 	uint32_t is;

@@ -46,8 +46,8 @@ bool strings_see(struct strings *s, uint64_t id, uint32_t text)
 }
 
 /*
- * Chooses the id of a new text: above those of the input, otherwise the next free one. If the input defines it
- * later, strings_see gives it the input's meaning.
+ * Chooses the id of a new text: above those of the input, otherwise the next free one. If the input defines
+ * it later, strings_see gives it the input's meaning.
  */
 static uint64_t choose_id(struct strings *s)
 {

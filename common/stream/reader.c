@@ -234,7 +234,8 @@ static int check_start(struct reader *r)
 		if (block_head_is_good(r->in + i))
 			return 1; /* only the front is damaged */
 	}
-	return refuse_input(r, file_type_is_text((struct slice){ r->in, r->n }) ? "text, not a cprof stream" : "not a cprof stream");
+	return refuse_input(r, file_type_is_text((struct slice){ r->in, r->n }) ? "text, not a cprof stream"
+										: "not a cprof stream");
 }
 
 static bool may_hash(struct reader *r, size_t length)

@@ -77,9 +77,11 @@ like "  and the command that shows the lines of the first" "$(cat "$tmp/list")" 
 	"Lines of one: *cprof-annotate $top $tmp/made.bin\$"
 eval "$(sed -n 's/.*Lines of one: *//p' "$tmp/list")" >"$tmp/lines"
 is "    which it does" "$(head -1 "$tmp/lines")" "$top in $program"
-sed "s/text=\"main\"/text=\"it's <'a>\"/; s/user=16/user=17/" "$tests/data/small.txt" | cprof-dump -r >"$tmp/a file.bin"
+sed "s/text=\"main\"/text=\"it's <'a>\"/; s/user=16/user=17/" "$tests/data/small.txt" |
+	cprof-dump -r >"$tmp/a file.bin"
 eval "$(cprof-annotate "$tmp/a file.bin" | sed -n 's/.*Lines of one: *//p')" >"$tmp/lines"
-is "    also with quotes in the name, and a space in the file's" "$(head -1 "$tmp/lines")" "it's <'a> in /nowhere/sh"
+is "    also with quotes in the name, and a space in the file's" "$(head -1 "$tmp/lines")" \
+	"it's <'a> in /nowhere/sh"
 for o in list.html list.txt list.text; do
 	status "-o $o" 0 cprof-annotate -o "$tmp/$o" "$tmp/made.bin"
 	is "  is a file" "$(grep -c "$top in $program" "$tmp/$o")$(cat "$tmp/out")" 1

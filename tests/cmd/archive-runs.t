@@ -176,7 +176,10 @@ while [ $tries -lt 300 ] && [ $killed -lt 3 ]; do
 	sleep "$(awk -v n=$tries 'BEGIN { printf "%.3f", 0.005 * (1 + n % 20) }')"
 	kill -9 $! 2>/dev/null
 	wait $! 2>/dev/null
-	if [ -n "$(find "$tmp/kill/.tmp" -name 'new.*' 2>/dev/null)" ]; then killed=$((killed + 1)); rm -f "$tmp"/kill/.tmp/*; fi
+	if [ -n "$(find "$tmp/kill/.tmp" -name 'new.*' 2>/dev/null)" ]; then
+		killed=$((killed + 1))
+		rm -f "$tmp"/kill/.tmp/*
+	fi
 	if [ -e "$got" ]; then cmp -s "$got" "$want" || broken=$((broken + 1)); rm -f "$got"; fi
 done
 is 'killed while it was writing' $killed 3

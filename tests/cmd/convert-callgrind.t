@@ -112,7 +112,8 @@ summary: 11000"
 # A capture with folded text: --weight ns counts the text's numbers, as cprof-fold does
 printf 'cmd;a;b 70\n' >"$tmp/text.folded"
 for o in '--weight samples' '--weight ns'; do
-	sum=$(cprof-fold $o "$tmp/i.bin" "$tmp/text.folded" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }')
+	sum=$(cprof-fold $o "$tmp/i.bin" "$tmp/text.folded" 2>/dev/null |
+		awk '{ n += $NF } END { printf "%.0f\n", n }')
 	is "$o of both has all" "$(cprof-convert -t callgrind $o "$tmp/i.bin" "$tmp/text.folded" 2>/dev/null |
 		sed -n 's/^summary: //p')" "$sum"
 	is "  as speedscope" "$(cprof-convert -t speedscope $o "$tmp/i.bin" "$tmp/text.folded" 2>/dev/null |

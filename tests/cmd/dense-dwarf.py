@@ -1,7 +1,7 @@
 """Writes a small ELF file whose DWARF, once decompressed, asks for much memory: dense-dwarf.py FILE KIND N
 
-rows: a line table of N rows of one byte each. files: one of N files of one byte. calls: N inlined calls of one byte
-in a function. units: N units of 12 bytes. The function is at 0x401000.
+rows: a line table of N rows of one byte each. files: one of N files of one byte. calls: N inlined calls of
+one byte in a function. units: N units of 12 bytes. The function is at 0x401000.
 """
 import struct
 import sys
@@ -23,9 +23,10 @@ def table(version, header, program):
     return struct.pack('<I', len(head + body)) + head + body
 
 
-# 1: compile_unit, low_pc, high_pc, stmt_list; 2: subprogram, low_pc, high_pc; 3: inlined_subroutine; 4: compile_unit
-abbrevs = bytes([1, 0x11, 1, 0x11, 1, 0x12, 7, 0x10, 0x17, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0, 3, 0x1d, 0, 0, 0,
-                 4, 0x11, 0, 0, 0, 0])
+# 1: compile_unit, low_pc, high_pc, stmt_list; 2: subprogram, low_pc, high_pc; 3: inlined_subroutine;
+# 4: compile_unit
+abbrevs = bytes([1, 0x11, 1, 0x11, 1, 0x12, 7, 0x10, 0x17, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0, 3,
+                 0x1d, 0, 0, 0, 4, 0x11, 0, 0, 0, 0])
 code = struct.pack('<QQ', TEXT, SIZE)
 function = b'\x02' + code + (b'\x03' * n if kind == 'calls' else b'') + b'\0'
 info = unit(4, b'\x01' + code + struct.pack('<I', 0) + function + b'\0') + \
@@ -37,12 +38,15 @@ if kind == 'files':
     while n >= 1 << 7:
         count, n = count + bytes([n & 127 | 128]), n >> 7
     count += bytes([n])
-    line = table(5, start + b'\1\1\x08\1\0' + b'\1\1\x08' + count + b'\0' * int(sys.argv[3]), address + b'\0\1\1')
+    line = table(5, start + b'\1\1\x08\1\0' + b'\1\1\x08' + count + b'\0' * int(sys.argv[3]),
+                 address + b'\0\1\1')
 else:
-    line = table(4, start + b'\0f.c\0\0\0\0\0', address + (b'\x0d' * n if kind == 'rows' else b'\x0d') + b'\x02\x08\0\1\1')
+    line = table(4, start + b'\0f.c\0\0\0\0\0',
+                 address + (b'\x0d' * n if kind == 'rows' else b'\x0d') + b'\x02\x08\0\1\1')
 
 names, headers, data = b'\0', [], b'\0' * 0x1000
-for name, type, what in (('', 0, b''), ('.text', PROGBITS, b'\x90' * SIZE), ('.debug_abbrev', PROGBITS, abbrevs),
+for name, type, what in (('', 0, b''), ('.text', PROGBITS, b'\x90' * SIZE),
+                         ('.debug_abbrev', PROGBITS, abbrevs),
                          ('.debug_info', PROGBITS, info), ('.debug_line', PROGBITS, line),
                          ('.strtab', STRTAB, b'\0outer\0'),
                          ('.symtab', SYMTAB, b'\0' * 24 + struct.pack('<IBBHQQ', 1, 0x12, 0, 1, TEXT, SIZE)),
@@ -52,12 +56,14 @@ for name, type, what in (('', 0, b''), ('.text', PROGBITS, b'\x90' * SIZE), ('.d
     what = names if what is None else what
     if name in ('.debug_info', '.debug_line'):
         what, flags = struct.pack('<IIQQ', 1, 0, len(what), 1) + zlib.compress(what, 9), 0x800
-    headers.append(struct.pack('<IIQQQQIIQQ', at, type, flags, TEXT if name == '.text' else 0, len(data), len(what),
-                               5 if type == SYMTAB else 0, 1 if type == SYMTAB else 0, 1, 24 if type == SYMTAB else 0))
+    headers.append(struct.pack('<IIQQQQIIQQ', at, type, flags, TEXT if name == '.text' else 0, len(data),
+                               len(what), 5 if type == SYMTAB else 0, 1 if type == SYMTAB else 0, 1,
+                               24 if type == SYMTAB else 0))
     data += what + b'\0' * (-len(what) % 16)
 with open(file, 'wb') as f:
     f.write(data + b''.join(headers))
     f.seek(0)
-    f.write(b'\x7fELF\2\1\1' + b'\0' * 9 + struct.pack('<HHIQQQIHHHHHH', 3, 62, 1, TEXT, 64, len(data), 0, 64, 56, 1, 64,
-                                                       len(headers), len(headers) - 1))
+    f.write(b'\x7fELF\2\1\1' + b'\0' * 9 +
+            struct.pack('<HHIQQQIHHHHHH', 3, 62, 1, TEXT, 64, len(data), 0, 64, 56, 1, 64,
+                        len(headers), len(headers) - 1))
     f.write(struct.pack('<IIQQQQQQ', 1, 5, 0x1000, TEXT, TEXT, SIZE, SIZE, 0x1000))

@@ -278,7 +278,8 @@ cprof-dump -r "$tests/data/small.txt" >"$tmp/other.bin"
 record='no waiting time was recorded: record with cprof-record --off-cpu$'
 lacking() {
 	status "$*: waits that no capture has" 2 "$@" "$tmp/small.bin"
-	like "  the message says how to record them" "$(cat "$tmp/err")" "(small.bin|2 captures): .* is not available: $record"
+	like "  the message says how to record them" "$(cat "$tmp/err")" \
+		"(small.bin|2 captures): .* is not available: $record"
 }
 for o in --wall "--event off-cpu:sleep" --blame "--by lock" "--by waker" "--by culprit"; do
 	for c in cprof-top cprof-fold cprof-flame; do

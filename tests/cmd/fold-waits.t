@@ -93,7 +93,8 @@ is "a wait of ten thousand years is in few rows" "$({ header 0 0 && at 001000 2 
 # Folded text has no unit: readers say that these are nanoseconds.
 cprof-fold --wall all.bin >wall.txt
 said() { "$@" wall.txt 2>&1 >/dev/null; }
-like "counts of waits in folded text" "$(said cprof-top)" 'look like nanoseconds: --weight ns shows them as time$'
+like "counts of waits in folded text" "$(said cprof-top)" \
+	'look like nanoseconds: --weight ns shows them as time$'
 like "  in a picture" "$(said cprof-flame -o svg)" 'look like nanoseconds: --weight ns shows them as time$'
 is "  not if that was given" "$(said cprof-top --weight ns)" ""
 is "  nor for samples" \

@@ -24,7 +24,10 @@ is "  and that of its processes" "$(of_processes | grep -v '^cprof-tables' | sed
 is "  that for tables of root's files even more" "$(of_processes | grep '^cprof-tables')" "cprof-tables -20"
 apart() {
 	for p in $(cat /proc/$recorder/task/$recorder/children); do
-		case $(cat "/proc/$p/comm") in cprof-tables | cprof-maps | cprof-opener | cprof-remote) ;; *) continue ;; esac
+		case $(cat "/proc/$p/comm") in
+		cprof-tables | cprof-maps | cprof-opener | cprof-remote) ;;
+		*) continue ;;
+		esac
 		[ "$(awk '{ print $6 }' "/proc/$p/stat")" = "$p" ] || cat "/proc/$p/stat"
 		[ ! -e "/proc/$p/autogroup" ] || grep -v 'nice -10$' "/proc/$p/autogroup"
 	done

@@ -68,18 +68,23 @@ is "  the file itself gives its names" "$(names out)" "$at outer+0 dynsym"
 gcc -O1 -g -shared -fPIC -Wl,--build-id=none -o k.so f.c
 at=$(printf '0x%x' 0x$(nm k.so | awk '$3 == "outer" { print $1 }'))
 objcopy --only-keep-debug k.so k.dbg && strip k.so && objcopy --add-gnu-debuglink=k.dbg k.so
-linked() { { segment; process 1; file 1 "$tmp/k.so" ''; loads 1 1 k.so; echo "$at" | frames; finish; } | cprof-dump -r; }
+linked() {
+	{ segment; process 1; file 1 "$tmp/k.so" ''; loads 1 1 k.so; echo "$at" | frames; finish; } |
+		cprof-dump -r
+}
 truncate -s 4294967297 k.dbg
 linked >in
 is "a debug file of more than 4 GiB is not read for its checksum" "$(within cprof-sym in)" "0 small"
-is "  with the reason" "$(grep 'cannot read' err)" \
-	"cprof-sym: cannot read $tmp/k.dbg: too large for the checksum of .gnu_debuglink (expected at most 4 GiB)"
+large='too large for the checksum of .gnu_debuglink (expected at most 4 GiB)'
+is "  with the reason" "$(grep 'cannot read' err)" "cprof-sym: cannot read $tmp/k.dbg: $large"
 is "  the file itself gives its names" "$(names out)" "$at outer+0 dynsym"
 truncate -s 300000000 k.dbg
 is "nor one that is mostly holes" "$(within cprof-sym in) $(grep 'cannot read' err)" \
 	"0 small cprof-sym: cannot read $tmp/k.dbg: more holes than data"
-truncate -s 30000000 k.dbg && objcopy --remove-section=.gnu_debuglink k.so && objcopy --add-gnu-debuglink=k.dbg k.so && linked >in
-is "a smaller one is read" "$(within cprof-sym in) $(grep 'cannot read' err)$(names out)" "0 small $at outer+0 debug"
+truncate -s 30000000 k.dbg && objcopy --remove-section=.gnu_debuglink k.so &&
+	objcopy --add-gnu-debuglink=k.dbg k.so && linked >in
+is "a smaller one is read" "$(within cprof-sym in) $(grep 'cannot read' err)$(names out)" \
+	"0 small $at outer+0 debug"
 
 # A file that is mostly data is read, however it is stored.
 gcc -O1 -shared -fPIC -Wl,--build-id -o g.so f.c

@@ -8,7 +8,8 @@ cd "$tmp" || exit 1
 # sym KIND N: names an address
 sym() {
 	python3 "$here/dense-dwarf.py" x.so "$1" "$2"
-	{ segment; process 1; file 1 "$tmp/x.so" ''; loads 1 1 x.so; echo 0x401004 | frames; finish; } | cprof-dump -r >in
+	{ segment; process 1; file 1 "$tmp/x.so" ''; loads 1 1 x.so; echo 0x401004 | frames; finish; } |
+		cprof-dump -r >in
 	cprof-sym -i -l in 2>err >out
 	echo "$? $(names out | cut -d' ' -f2-) $(grep 'cannot read' err)"
 }

@@ -87,8 +87,9 @@ is "  in a window" "$(cprof-dump "$tmp/cut.bin" | grep -c '^parallel')" 2
 
 status "a capture without the numbers" 2 sh -c \
 	"grep -v '^parallel\|parallelism' '$tmp/a.txt' | cprof-dump -r | cprof-fold --latency"
+how='record with cprof-record --latency'
 like "  and the message says what is missing" "$(cat "$tmp/err")" \
-	'--weight latency is not available: nobody counted running threads: record with cprof-record --latency'
+	"--weight latency is not available: nobody counted running threads: $how"
 for bad in running=0 running=4294967296 process=3; do
 	sed "s/^\(parallel time=20000.*\)${bad%=*}=[0-9]*/\1$bad/" "$tmp/a.txt" |
 		cprof-dump -r >"$tmp/bad.bin"

@@ -202,6 +202,7 @@ int main(int argc, char **argv)
 		return run_forks(strtol(argv[2], NULL, 10), until);
 	if (argc == 5 && strcmp(argv[1], "reuse") == 0)
 		return run_reuse(strtol(argv[2], NULL, 10), argv[3], argv[4]);
-	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | forks N SECONDS | reuse N A B\n");
+	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | forks N SECONDS | "
+			"reuse N A B\n");
 	return 2;
 }

@@ -515,13 +515,15 @@ static void gaps_of_many_segments(void)
 	begin();
 	for (unsigned int i = 0; i < 1000; i++) {
 		say("segment major=1 minor=0 least=1");
-		accepted += !say("file id=100000 major=8 minor=1 inode=7 generation=0 build-id=01 path=\"/bin/x\"");
+		accepted += !say(
+			"file id=100000 major=8 minor=1 inode=7 generation=0 build-id=01 path=\"/bin/x\"");
 		accepted += !say("ledger time=1 cpu=65536 outcome=idle count=1");
 	}
 	t = capture_totals(&c);
 	check(accepted > 10 && accepted < 60, "some segments may leave gaps, not all");
 	check(t.refused_records + accepted == 2000, "  and refused records are counted");
-	check(!say("process id=2 time=1 pid=42 nspid=0 parent=0 start=0 gen=0 via=snapshot"), "dense ids are still accepted");
+	check(!say("process id=2 time=1 pid=42 nspid=0 parent=0 start=0 gen=0 via=snapshot"),
+	      "dense ids are still accepted");
 }
 
 int main(void)

@@ -36,7 +36,8 @@ static bool enters_right(int pushed, enum register_13 r13)
 	host.walk.regs[UNWIND_RIP] = HEAP + INTERPRETER + 64;
 	host.walk.regs[UNWIND_RBP] = bp;
 	host.walk.regs[UNWIND_RBX] = mine;
-	host.walk.regs[13] = r13 == SENDER_SP ? bp + 16 : mine + CONST + (r13 == FIRST_BYTECODE ? CONST_SIZE : 0);
+	host.walk.regs[13] =
+		r13 == SENDER_SP ? bp + 16 : mine + CONST + (r13 == FIRST_BYTECODE ? CONST_SIZE : 0);
 	return java_step(&host, host.walk.regs[UNWIND_RIP]) == WALK_ON && host.java.method == mine &&
 	       (host.java.bci == 0 || host.java.bci == JAVA_NO_BCI) &&
 	       host.walk.regs[UNWIND_RIP] == call_end(SP + pushed + 1);
@@ -78,8 +79,8 @@ struct exit_line {
 };
 
 /*
- * Leaves an interpreted method, whose sender has three words of arguments on the stack, for another one. Returns
- * true if the caller is the right one before each instruction.
+ * Leaves an interpreted method, whose sender has three words of arguments on the stack, for another one.
+ * Returns true if the caller is the right one before each instruction.
  */
 static bool leaves_right(const struct exit_line *lines)
 {
@@ -107,8 +108,9 @@ static bool leaves_right(const struct exit_line *lines)
 		host.walk.regs[UNWIND_RBX] = sender;
 		host.walk.regs[13] = l->done == LEFT ? OBJECTS + METHODS + CONST + CONST_SIZE + 3 : ra;
 		host.stack[SP] = ra;
-		if (java_step(&host, HEAP + INTERPRETER + at) != WALK_ON || host.walk.regs[UNWIND_RIP] != ra ||
-		    host.walk.regs[UNWIND_RSP] != sender || host.walk.regs[UNWIND_RBP] != bp) {
+		if (java_step(&host, HEAP + INTERPRETER + at) != WALK_ON ||
+		    host.walk.regs[UNWIND_RIP] != ra || host.walk.regs[UNWIND_RSP] != sender ||
+		    host.walk.regs[UNWIND_RBP] != bp) {
 			printf("# before %s\n", l->code);
 			bad++;
 		}
@@ -144,7 +146,8 @@ static void check_exit(void)
 
 static void check_interpreter(void)
 {
-	check(enters_right(2, SENDER_SP), "a method that the interpreter enters, where another one's frame was");
+	check(enters_right(2, SENDER_SP),
+	      "a method that the interpreter enters, where another one's frame was");
 	check(enters_right(2, CONST_METHOD), "... when r13 is its ConstMethod");
 	check(enters_right(2, FIRST_BYTECODE), "... when r13 is its first bytecode");
 	check(enters_right(3, FIRST_BYTECODE), "... when its frame has it");

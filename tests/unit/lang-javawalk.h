@@ -1,6 +1,7 @@
 /*
- * HotSpot's code and a stack of old return addresses in this program's memory, through which java_step goes: each
- * word of the stack is one that follows a call, so a step that takes another word than the right one goes wrong.
+ * HotSpot's code and a stack of old return addresses in this program's memory, through which java_step
+ * goes: each word of the stack is one that follows a call, so a step that takes another word than the right
+ * one goes wrong.
  */
 #ifndef CPROF_TESTS_LANG_JAVAWALK_H
 #define CPROF_TESTS_LANG_JAVAWALK_H

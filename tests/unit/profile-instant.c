@@ -152,8 +152,10 @@ static void check_whole_day(void)
 	int64_t last = 1000000 * SECOND;
 	uint64_t n = 3 * DAY * SECOND, before;
 
-	check(time_arg_parse(&from, "00:00", 0, 3600) && time_arg_parse(&to, "24:00", 0, 3600), "times of a day");
-	check(passes(&from, &to, last, last) && time_arg_overlaps(&from, &to, last, last), "the whole day has each moment");
+	check(time_arg_parse(&from, "00:00", 0, 3600) && time_arg_parse(&to, "24:00", 0, 3600),
+	      "times of a day");
+	check(passes(&from, &to, last, last) && time_arg_overlaps(&from, &to, last, last),
+	      "the whole day has each moment");
 	check_is(time_arg_overlap(&from, &to, last, last, n, &before), n, "and all of a stretch of days");
 	check_is(before, 0, "up to its end");
 }

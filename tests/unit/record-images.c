@@ -69,7 +69,8 @@ int main(void)
 	check(add(2000) == LANG_IMAGES, "no index is free before the functions are forgotten");
 	check(sweep(), "... which is wanted then");
 	runtimes_free_images(&r, 0);
-	check(!r.crowded && kept[5] && kept[7] && kept[9] && !kept[6] && !kept[0], "the programs keep those in use");
+	check(!r.crowded && kept[5] && kept[7] && kept[9] && !kept[6] && !kept[0],
+	      "the programs keep those in use");
 	check(again == 77 && !exes[FILES - 1].late, "a file that found no index is read again");
 	check(add(1005) == 5 && add(1007) == 7 && add(1009) == 9, "images in use keep their indices");
 	for (uint32_t i = 0; i < LANG_IMAGES - 3; i++) {

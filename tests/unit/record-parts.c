@@ -111,7 +111,8 @@ static void check_file(struct rotate *f, const char *what)
 {
 	struct buf path = { 0 };
 
-	check(write(f->fd, "more", 4) == 4 && rotate_close(f, 4, &path) && size_of(buf_cstr(&path)) == 4, what);
+	check(write(f->fd, "more", 4) == 4 && rotate_close(f, 4, &path) && size_of(buf_cstr(&path)) == 4,
+	      what);
 	buf_release(&path);
 }
 
@@ -124,22 +125,26 @@ int main(int argc, char **argv)
 	other = recorder();
 	third = recorder();
 
-	check(rotate_open(&one) >= 0 && rotate_adopt(&other, count_file, NULL) == 0, "a locked part is not adopted");
+	check(rotate_open(&one) >= 0 && rotate_adopt(&other, count_file, NULL) == 0,
+	      "a locked part is not adopted");
 	check_file(&one, "... and gets its name");
 
 	before_lock = adopt_by_other;
-	check(rotate_open(&one) >= 0 && adopted == 0, "a part can be begun while another recorder looks for parts");
+	check(rotate_open(&one) >= 0 && adopted == 0,
+	      "a part can be begun while another recorder looks for parts");
 	check_file(&one, "... and is a file with a name");
 
 	if (rotate_open(&one) < 0)
 		abort();
 	write_and_die();
-	check(rotate_adopt(&other, count_file, NULL) == 1 && adopted == 1, "the part of a killed recorder is adopted");
+	check(rotate_adopt(&other, count_file, NULL) == 1 && adopted == 1,
+	      "the part of a killed recorder is adopted");
 
 	if (rotate_open(&one) < 0)
 		abort();
 	before_lock = write_and_die;
-	check(rotate_adopt(&other, count_file, NULL) == 1 && adopted == 2, "... also if it wrote to the last moment");
+	check(rotate_adopt(&other, count_file, NULL) == 1 && adopted == 2,
+	      "... also if it wrote to the last moment");
 
 	if (rotate_open(&one) < 0)
 		abort();

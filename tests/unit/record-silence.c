@@ -29,7 +29,8 @@ static void check_devices(void)
 
 	check(!silent_devices_has(&s, 0, 40, now), "no device rests at first");
 	check(silent_devices_note(&s, 0, 40, now, &first) && first, "one that did not answer is noted");
-	check(silent_devices_has(&s, 0, 40, now) && !silent_devices_has(&s, 0, 41, now), "it rests, and no other");
+	check(silent_devices_has(&s, 0, 40, now) && !silent_devices_has(&s, 0, 41, now),
+	      "it rests, and no other");
 	for (int i = 0; i < 12; i++) {
 		doubles = doubles && silent_devices_has(&s, 0, 40, now + rest - 1) &&
 			  !silent_devices_has(&s, 0, 40, now + rest);
@@ -64,7 +65,8 @@ static bool stays_silent(struct table_cache *t, uint64_t now)
 	table_cache_want(t, &p, &map, now);
 	if (asked == before)
 		return false;
-	table_cache_opened(t, &(struct opener_answer){ .said = OPENER_SILENT, .id = question, .fd = -1 }, now);
+	table_cache_opened(t, &(struct opener_answer){ .said = OPENER_SILENT, .id = question, .fd = -1 },
+			   now);
 	return true;
 }
 
@@ -75,7 +77,8 @@ static void check_tables(struct table_cache *t)
 
 	check(table_cache_number(t, 0) != 0, "a file has a number");
 	check(table_cache_want(t, &p, &map, now) && asked == 1, "the first stack waits for its table");
-	table_cache_opened(t, &(struct opener_answer){ .said = OPENER_SILENT, .id = question, .fd = -1 }, now);
+	table_cache_opened(t, &(struct opener_answer){ .said = OPENER_SILENT, .id = question, .fd = -1 },
+			   now);
 	check(!table_cache_want(t, &p, &map, now) && asked == 1, "without an answer the next one does not");
 	for (int i = 0; i < 10; i++) {
 		doubles = doubles && !stays_silent(t, now + rest - 1) && stays_silent(t, now + rest);

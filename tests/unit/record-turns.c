@@ -93,13 +93,16 @@ static void check_turns(void)
 {
 	struct user_turns t = { 0 };
 
-	check(user_turns_compare(&t, 5, 5) == 0 && user_turns_compare(&t, 5, 6) == 0, "users are equal at first");
+	check(user_turns_compare(&t, 5, 5) == 0 && user_turns_compare(&t, 5, 6) == 0,
+	      "users are equal at first");
 	user_turns_begin(&t, 5);
 	user_turns_charge(&t, 5, 1000);
-	check(user_turns_compare(&t, 5, 6) > 0 && user_turns_compare(&t, 6, 5) < 0, "then the one with less time is first");
+	check(user_turns_compare(&t, 5, 6) > 0 && user_turns_compare(&t, 6, 5) < 0,
+	      "then the one with less time is first");
 	check(user_turns_compare(&t, 6, 0) > 0, "... and root before all of them");
 	user_turns_charge(&t, 0, 2000);
-	check(user_turns_compare(&t, 6, 0) < 0 && user_turns_compare(&t, 0, 5) > 0, "... until it had as much as all others");
+	check(user_turns_compare(&t, 6, 0) < 0 && user_turns_compare(&t, 0, 5) > 0,
+	      "... until it had as much as all others");
 	user_turns_begin(&t, 5);
 	check(user_turns_compare(&t, 5, 7) == 0, "a new user has no claim on the time before");
 	user_turns_release(&t);

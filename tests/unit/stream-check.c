@@ -514,7 +514,8 @@ static void overlapping_blocks(void)
 	text = print_all(fd, &r);
 	check(reader_hashed(r) <= 3 * b.n + 16 * BLOCK_MAX, "overlapping blocks are hashed a few times only");
 	check(strstr(buf_cstr(&text), SEGMENT_LINE "flush\n" "damage offset=38 bytes=1980000 ") &&
-	      strstr(strchr(buf_cstr(&text), '\n'), "\n" SEGMENT_LINE), "they are one damage, and the next block is found");
+	      strstr(strchr(buf_cstr(&text), '\n'), "\n" SEGMENT_LINE),
+	      "they are one damage, and the next block is found");
 	reader_free(r);
 	buf_release(&b);
 	buf_release(&text);

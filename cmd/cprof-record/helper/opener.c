@@ -21,10 +21,10 @@ enum {
 	LOCAL, REMOTE, CHANNELS,
 	ON_THEIR_WAY = 16, /* questions in a socket, at most */
 	ASKED_MOST = 2048, /* questions of all users for a process */
-	ASKED_OF_ONE = 256, /* of one user who is not root */
+	ASKED_OF_ONE = 256, /* a user's, unless it is root's */
 	NOTED = 1000000, /* ns: an answer that took less is charged only if other questions wait */
 	TRIES = 2,         /* a question whose process died this often is given up */
-	BLIND_MOST = 16,   /* questions without an answer from an unknown device; with more, remote files rest */
+	BLIND_MOST = 16,   /* questions an unknown device has not answered; with more, remote files rest */
 	KILLED_MOST = 64,
 	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
 	BUSY_TIMES = 5,    /* factor on the time limit for a process that runs or waits for a CPU */
@@ -42,7 +42,7 @@ struct asked {
 /* A helper process and the questions for it. */
 struct channel {
 	struct helper h;
-	struct asked *asked; /* questions; the process has the first `sent`, and users take turns with the others */
+	struct asked *asked; /* the process has the first `sent`, and users take turns with the others */
 	size_t n, cap, sent;
 	struct user_turns turns; /* by the time until the answers */
 	uint64_t cpu_ns;    /* CPU time of the process by its last report */
@@ -313,7 +313,8 @@ static void blame_user(struct opener *o, struct channel *c, uint32_t pid)
 static void shut_remote(struct opener *o, uint64_t now)
 {
 	if (!o->shut)
-		set_complaint(o, "too many file systems did not answer: for ten minutes only files of local ones are read");
+		set_complaint(o, "too many file systems did not answer: "
+				 "for ten minutes only files of local ones are read");
 	o->shut = now + SILENT_DEVICES_LAST;
 	o->blind = 0;
 }
@@ -323,8 +324,11 @@ static void report_silence(struct opener *o, const struct opener_process_ask *q)
 {
 	struct buf text = { 0 };
 
-	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read for a while",
-		   q->pid, q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp",
+	buf_printf(&text,
+		   "a file system of process %u (%.*s) did not answer in %g s: "
+		   "none of its files is read for a while",
+		   q->pid, q->path_n ? (int)q->path_n : -1,
+		   q->path_n ? (const char *)q->bytes : "that of /tmp",
 		   OPENER_PATIENCE / 1e9);
 	set_complaint(o, buf_cstr(&text));
 	buf_release(&text);

@@ -11,12 +11,12 @@
  *			...a.fd is the caller's, and no operation on it waits for a server...
  *	opener_free(o);
  *
- * A path of another process may lead to a pipe, to a device, or to a file system that does not answer: a FUSE
- * server may be any user's process. So the recorder itself never looks up, stats, opens, reads or closes such
- * a file; two forked processes do. They check a file before they open it: it must be regular, and have the
- * mapped device and inode, or the build ID. Symbolic links in another root directory stay below that root. A
- * process that does not answer within OPENER_PATIENCE is killed and replaced, and its device is left alone for
- * a while (silent_devices.h).
+ * A path of another process may lead to a pipe, to a device, or to a file system that does not answer: a
+ * FUSE server may be any user's process. So the recorder itself never looks up, stats, opens, reads or
+ * closes such a file; two forked processes do. They check a file before they open it: it must be regular,
+ * and have the mapped device and inode, or the build ID. Symbolic links in another root directory stay
+ * below that root. A process that does not answer within OPENER_PATIENCE is killed and replaced, and its
+ * device is left alone for a while (silent_devices.h).
  *
  * The first process opens files on local file systems (mounts.h) and passes their descriptors. The second one
  * opens all other files and passes copies in memory. So a server that does not answer delays only files on

@@ -45,7 +45,8 @@ void user_turns_begin(struct user_turns *t, uid_t uid)
 
 void user_turns_charge(struct user_turns *t, uid_t uid, uint64_t ns)
 {
-	uint64_t *mine = uid ? &t->used_by_others : &t->used_by_root, *theirs = uid ? &t->used_by_root : &t->used_by_others;
+	uint64_t *mine = uid ? &t->used_by_others : &t->used_by_root;
+	uint64_t *theirs = uid ? &t->used_by_root : &t->used_by_others;
 	struct user_turns_user *u = find_user(t, uid);
 	uint64_t used = used_by(t, uid) + ns;
 

@@ -150,7 +150,9 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 
 	if (i == LANG_IMAGES) {
 		if (r->refused++ == 0)
-			buf_printf(&r->complaint, "%.*s: more than %d interpreters run: functions of further ones are missing",
+			buf_printf(&r->complaint,
+				   "%.*s: more than %d interpreters run: "
+				   "functions of further ones are missing",
 				   (int)x->path.n, (const char *)x->path.p, LANG_IMAGES);
 		x->late = true;
 		return;

@@ -45,13 +45,19 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m);
 void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc *child);
 void runtimes_gone(struct runtimes *r, const struct proc *p);
-/* Looks for images of no process, once a second, after procs_sweep: if many are, runtimes_full returns true. */
+/*
+ * Looks for images of no process, once a second, after procs_sweep: if many are, runtimes_full returns
+ * true.
+ */
 void runtimes_sweep(struct runtimes *r, uint64_t now);
 /* Takes the functions that the programs have sent. Call it after the samples are drained. */
 void runtimes_drain(struct runtimes *r);
 /* Returns true if there are so many functions that they should be forgotten at the next segment. */
 bool runtimes_full(const struct runtimes *r);
-/* Forgets all functions; those that still run are sent again. Frees the images of no process if they are many. */
+/*
+ * Forgets all functions; those that still run are sent again. Frees the images of no process if they are
+ * many.
+ */
 void runtimes_restart(struct runtimes *r);
 /* Parts of it. Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many. */
 uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image);

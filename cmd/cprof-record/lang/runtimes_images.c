@@ -33,7 +33,10 @@ uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image)
 	return free;
 }
 
-/* Marks the images of files that are mapped, and those of processes, also of exited ones with pending samples. */
+/*
+ * Marks the images of files that are mapped, and those of processes, also of exited ones with pending
+ * samples.
+ */
 static void mark_images(const struct runtimes *r, bool *used)
 {
 	const struct procs *ps = r->procs;

@@ -434,8 +434,9 @@ static bool is_part(const struct rotate *f, const char *name)
 }
 
 /*
- * Locks a part. Returns false with EWOULDBLOCK if another recorder has it, or had it: by the time of the lock,
- * that one may have named or removed the file, and the name may be another file's. st: as of the lock.
+ * Locks a part. Returns false with EWOULDBLOCK if another recorder has it, or had it: by the time of the
+ * lock, that one may have named or removed the file, and the name may be another file's. st: as of the
+ * lock.
  */
 static bool lock_part(const struct rotate *f, int fd, const char *part, struct stat *st)
 {
@@ -494,8 +495,8 @@ size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char 
 }
 
 /*
- * Creates the part and locks it. A recorder that adopts files may have the lock first: it removes the file, which
- * is empty.
+ * Creates the part and locks it. A recorder that adopts files may have the lock first: it removes the file,
+ * which is empty.
  */
 static int create_part(const struct rotate *f, const char *part, struct stat *st)
 {

@@ -510,9 +510,11 @@ static void keep_entries(const struct bpf_map *map, const bool *images)
 	int fd = bpf_map__fd(map);
 	void *from = NULL;
 
-	_Static_assert(offsetof(struct lang_proc, image) == 0 && sizeof(struct lang_proc) <= sizeof(value), "");
+	_Static_assert(offsetof(struct lang_proc, image) == 0 && sizeof(struct lang_proc) <= sizeof(value),
+		       "");
 	for (unsigned int n = 0; n < STEPS_MOST && bpf_map_get_next_key(fd, from, next) == 0; n++) {
-		if (bpf_map_lookup_elem(fd, next, value) == 0 && value[0] < LANG_IMAGES && !images[value[0]]) {
+		if (bpf_map_lookup_elem(fd, next, value) == 0 && value[0] < LANG_IMAGES &&
+		    !images[value[0]]) {
 			bpf_map_delete_elem(fd, next);
 			continue;
 		}

@@ -80,7 +80,10 @@ void table_cache_forget(struct table_cache *t, uint32_t number, uint64_t now);
  * waiting for. False: the store's state of the file is final for this stack.
  */
 bool table_cache_want(struct table_cache *t, const struct proc *p, const struct map *m, uint64_t now);
-/* Drops a file's table: the next stack through it asks for it, and the worker looks for an interpreter again. */
+/*
+ * Drops a file's table: the next stack through it asks for it, and the worker looks for an interpreter
+ * again.
+ */
 void table_cache_again(struct table_cache *t, uint32_t number, uint64_t now);
 /* Lets the file with this number go before others of its owner, from the next question on. */
 void table_cache_prefer(struct table_cache *t, uint32_t number);

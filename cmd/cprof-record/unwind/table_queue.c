@@ -27,7 +27,8 @@ static bool is_busy(uid_t owner, const int64_t *busy, size_t n)
 }
 
 /* Is a's turn before b's? */
-static bool is_before(const struct table_queue *w, const struct table_queue_file *a, const struct table_queue_file *b)
+static bool is_before(const struct table_queue *w, const struct table_queue_file *a,
+		      const struct table_queue_file *b)
 {
 	int turn = user_turns_compare(&w->turns, a->owner, b->owner);
 
