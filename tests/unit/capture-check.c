@@ -296,23 +296,23 @@ static void kernel_symbols(void)
 {
 	begin();
 	say(KSYM(0x5000, 0x10, "b") KSYM(0x1000, 0x0, "a") KSYM(0x3000, 0x0, "aa")
-	    KFRAME(1, 0xfff) KFRAME(2, 0x2fff) KFRAME(3, 0x500f) KFRAME(4, 0x5010) KFRAME(5, 0x4fff));
-	check_text(kernel_name(1), "none", "below the first kernel symbol is none");
-	check_text(kernel_name(2), "a", "one without a size reaches to the next");
-	check_text(kernel_name(5), "aa", "  and so does the next one");
-	check_text(kernel_name(3), "b", "one with a size");
-	check_text(kernel_name(4), "none", "  ends there");
+	    KFRAME(11, 0xfff) KFRAME(12, 0x2fff) KFRAME(13, 0x500f) KFRAME(14, 0x5010) KFRAME(15, 0x4fff));
+	check_text(kernel_name(11), "none", "below the first kernel symbol is none");
+	check_text(kernel_name(12), "a", "one without a size reaches to the next");
+	check_text(kernel_name(15), "aa", "  and so does the next one");
+	check_text(kernel_name(13), "b", "one with a size");
+	check_text(kernel_name(14), "none", "  ends there");
 	/* The kernel replaces a module by one that begins later, and that one by the first again. */
-	say(KSYM(0x9000, 0x200, "one") KFRAME(6, 0x9010) KSYM(0x9008, 0x80, "two") KFRAME(7, 0x9020)
-	    KSYM(0x9000, 0x200, "one") KFRAME(8, 0x9030) KSYM(0x9000, 0x100, "three") KFRAME(9, 0x9040)
-	    KFRAME(10, 0x9150));
-	check_text(kernel_name(6), "one", "a module that was replaced names its frames");
-	check_text(kernel_name(7), "two", "  its successor names later ones");
-	check_text(kernel_name(8), "one", "  and so does the first one when it is back");
-	check_text(kernel_name(9), "three", "a symbol that begins at the same address");
-	check_text(kernel_name(10), "one", "  names nothing after its end");
-	say(KFRAME(11, 0xa010) KSYM(0xa000, 0x20, "late") KSYM(0xa000, 0x20, "later"));
-	check_text(kernel_name(11), "late", "a frame before all symbols has the first one");
+	say(KSYM(0x9000, 0x200, "one") KFRAME(16, 0x9010) KSYM(0x9008, 0x80, "two") KFRAME(17, 0x9020)
+	    KSYM(0x9000, 0x200, "one") KFRAME(18, 0x9030) KSYM(0x9000, 0x100, "three") KFRAME(19, 0x9040)
+	    KFRAME(20, 0x9150));
+	check_text(kernel_name(16), "one", "a module that was replaced names its frames");
+	check_text(kernel_name(17), "two", "  its successor names later ones");
+	check_text(kernel_name(18), "one", "  and so does the first one when it is back");
+	check_text(kernel_name(19), "three", "a symbol that begins at the same address");
+	check_text(kernel_name(20), "one", "  names nothing after its end");
+	say(KFRAME(21, 0xa010) KSYM(0xa000, 0x20, "late") KSYM(0xa000, 0x20, "later"));
+	check_text(kernel_name(21), "late", "a frame before all symbols has the first one");
 }
 
 static void totals(void)
