@@ -447,19 +447,27 @@ static bool is_too_late(const struct channel *c, uint64_t now)
 	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !helper_is_running(&c->h));
 }
 
-static bool take_answer(struct opener *o, int which, uint64_t now, struct opener_answer *a)
+/* Answers the first question if the process need not be asked. Returns false if it must, or has been. */
+static bool answer_known(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
 	struct channel *c = &o->channels[which];
+	bool lost = c->n > 0 && c->asked[0].tries >= TRIES;
 
+	if (c->n == 0 || c->sent > 0 || !(lost || is_hopeless(o, which, &c->asked[0], now)))
+		return false;
+	return answer_first(o, c, lost ? OPENER_NONE : OPENER_SILENT, a);
+}
+
+static bool take_answer(struct opener *o, int which, uint64_t now, struct opener_answer *a)
+{
 	if (take_message(o, which, now, a))
 		return true;
-	if (is_too_late(c, now))
+	if (is_too_late(&o->channels[which], now))
 		return give_up(o, which, now, a);
-	if (c->n > 0 && c->sent == 0 &&
-	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, &c->asked[0], now)))
-		return answer_first(o, c, c->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
+	if (answer_known(o, which, now, a))
+		return true;
 	send_waiting(o, which, now);
-	return false;
+	return answer_known(o, which, now, a); /* its turn may have come just now */
 }
 
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a)
