@@ -19,7 +19,6 @@
 
 enum {
 	LOCAL, REMOTE, CHANNELS,
-	ON_THEIR_WAY = 16, /* questions in a socket, at most */
 	ASKED_MOST = 2048, /* questions of all users for a process */
 	ASKED_OF_ONE = 256, /* a user's, unless it is root's */
 	NOTED = 1000000, /* ns: an answer that took less is charged only if other questions wait */
@@ -29,6 +28,9 @@ enum {
 	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
 	BUSY_TIMES = 5,    /* factor on the time limit for a process that runs or waits for a CPU */
 };
+
+/* Questions in a socket, at most. Copies are made one after the other, because their memory is limited. */
+static const size_t on_their_way[CHANNELS] = { [LOCAL] = 16, [REMOTE] = 1 };
 
 struct asked {
 	struct opener_process_ask *ask;
@@ -224,8 +226,7 @@ static bool has_room(const struct opener *o, int which)
 {
 	const struct channel *c = &o->channels[which];
 
-	return which == LOCAL ||
-	       (c->sent == 0 && (o->copies <= COPIES_MOST || c->asked[0].ask->want == OPENER_IDENTITY));
+	return which == LOCAL || o->copies <= COPIES_MOST || c->asked[c->sent].ask->want == OPENER_IDENTITY;
 }
 
 static void send_waiting(struct opener *o, int which, uint64_t now)
@@ -234,7 +235,7 @@ static void send_waiting(struct opener *o, int which, uint64_t now)
 
 	if (c->h.sock < 0 && c->n && helper_may_begin(&c->h))
 		begin_process(o, which);
-	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY) {
+	while (c->h.sock >= 0 && c->sent < c->n && c->sent < on_their_way[which]) {
 		choose_next(c);
 		if (!has_room(o, which) || is_hopeless(o, which, &c->asked[c->sent], now) ||
 		    !helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT))
