@@ -9,19 +9,11 @@ enum {
 	CLAIM = 1000000000, /* ns: arrears of a side that it may make up before the other's turn */
 };
 
-static struct user_turns_user *find_user(const struct user_turns *t, uid_t uid)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (t->users[i].uid == uid)
-			return &t->users[i];
-	return NULL;
-}
-
 static uint64_t used_by(const struct user_turns *t, uid_t uid)
 {
-	const struct user_turns_user *u = find_user(t, uid);
+	uint32_t at;
 
-	return u && u->used > t->least ? u->used : t->least;
+	return idmap_find(&t->at, uid, &at) && t->used[at] > t->least ? t->used[at] : t->least;
 }
 
 int user_turns_compare(const struct user_turns *t, uid_t a, uid_t b)
@@ -47,8 +39,8 @@ void user_turns_charge(struct user_turns *t, uid_t uid, uint64_t ns)
 {
 	uint64_t *mine = uid ? &t->used_by_others : &t->used_by_root;
 	uint64_t *theirs = uid ? &t->used_by_root : &t->used_by_others;
-	struct user_turns_user *u = find_user(t, uid);
 	uint64_t used = used_by(t, uid) + ns;
+	uint32_t at;
 
 	*mine += ns;
 	/* A side that wanted nothing has no claim on all time to come. */
@@ -56,17 +48,21 @@ void user_turns_charge(struct user_turns *t, uid_t uid, uint64_t ns)
 		*theirs = *mine - CLAIM;
 	if (uid == 0)
 		return;
-	if (!u && t->n >= USERS_MOST)
-		t->n = 0;
-	if (!u && !grow_array(&t->users, &t->cap, t->n, sizeof(*t->users)))
+	if (idmap_find(&t->at, uid, &at)) {
+		t->used[at] = used;
 		return;
-	if (!u)
-		u = &t->users[t->n++];
-	*u = (struct user_turns_user){ uid, used };
+	}
+	if (t->n >= USERS_MOST) {
+		t->n = 0;
+		idmap_clear(&t->at);
+	}
+	if (grow_array(&t->used, &t->cap, t->n, sizeof(*t->used)) && idmap_set(&t->at, uid, (uint32_t)t->n))
+		t->used[t->n++] = used;
 }
 
 void user_turns_release(struct user_turns *t)
 {
-	free(t->users);
+	free(t->used);
+	idmap_release(&t->at);
 	*t = (struct user_turns){ 0 };
 }

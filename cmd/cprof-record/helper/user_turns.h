@@ -19,12 +19,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/base/idmap.h"
+
 struct user_turns {
-	struct user_turns_user {
-		uid_t uid;
-		uint64_t used; /* ns; a new user begins with `least` */
-	} *users;
+	uint64_t *used; /* ns, by user other than root; a new one begins with `least` */
 	size_t n, cap;
+	struct idmap at; /* uid to index in used */
 	uint64_t least; /* at the last turn of a user other than root */
 	uint64_t used_by_root, used_by_others;
 };
