@@ -98,7 +98,7 @@ void table_cache_again(struct table_cache *t, uint32_t number, uint64_t now)
 {
 	if (number == 0 || number >= t->n || store_state(t->store, number) == UNWIND_FILE_REFUSED)
 		return;
-	t->items[number].asked = 0;
+	t->items[number].asked = t->items[number].retry = 0;
 	store_unload(t->store, number, UNWIND_FILE_ASK, now);
 }
 
