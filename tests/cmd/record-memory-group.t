@@ -66,12 +66,14 @@ record() {
 	wait $recorder
 	is "$megabytes MB: the recording ends well" $? 0
 	end_attacks
-	is "... no process of it is killed, unless it makes the table of a large file" "$(killed)" \
-		"$(grep -c 'no unwind table: killed by signal 9' "$tmp/err")"
+	# The recorder names one file a second that has no table for this reason. There are two makers.
+	said=$(grep -c 'no unwind table: killed by signal 9' "$tmp/err") n=$(killed)
+	is "... no process of it is killed, unless it makes the table of a large file" \
+		"$([ "$n" -ge "$said" ] && [ "$n" -le $((2 * said)) ] && echo yes || echo "$n, $said of them said")" yes
 	like "... nothing is lost" "$(cat "$tmp/err")" '; nothing lost'
 	diag "at most $(most) bytes, with cached files"
 	diag "$(cat "$tmp/err")"
-	rmdir "$group"
+	wait_for rmdir "$group" # the recorder does not wait for the end of a process that opens files
 }
 
 record 128
