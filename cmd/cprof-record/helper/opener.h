@@ -20,8 +20,8 @@
  *
  * The first process opens files on local file systems (mounts.h) and passes their descriptors. The second one
  * opens all other files and passes copies in memory. So a server that does not answer delays only files on
- * servers. Each process has one turn after the other by user (user_turns.h), so that one user's many files do
- * not delay those of others.
+ * servers. Users take turns at each process (user_turns.h), so one user's many files do not delay those of
+ * others.
  */
 #ifndef CPROF_RECORD_HELPER_OPENER_H
 #define CPROF_RECORD_HELPER_OPENER_H

@@ -4,12 +4,12 @@
  *	struct silent_devices s = { 0 };
  *
  *	if (!silent_devices_has(&s, major, minor, now))
- *		...access a file there; without an answer: silent_devices_note(&s, major, minor, now)...
+ *		...access a file there; without an answer: silent_devices_note(&s, major, minor, now, &first)...
  *		...with one: silent_devices_forget(&s, major, minor)...
  *
  * The first rest of a device takes SILENT_DEVICES_FIRST, and each further one twice as long as the last one,
- * up to SILENT_DEVICES_LAST. So a stall of a few seconds costs a minute of names, and a dead server costs one
- * wait in ten minutes. Times are CLOCK_MONOTONIC, in ns.
+ * up to SILENT_DEVICES_LAST. A stall of a few seconds thus costs the tables of some ten seconds, and a dead
+ * server one wait in ten minutes. Times are CLOCK_MONOTONIC, in ns.
  */
 #ifndef CPROF_RECORD_HELPER_SILENT_DEVICES_H
 #define CPROF_RECORD_HELPER_SILENT_DEVICES_H
