@@ -71,8 +71,8 @@ static struct change_effect take_change(struct recorder *r, const struct change 
 
 void drain_lost_changes(struct recorder *r, uint64_t time)
 {
-	r->emit.stacks.sideband_lost = r->user_walk.lost = true;
 	reread_lost(&r->procs, time);
+	r->emit.stacks.sideband_lost = r->procs.lost;
 }
 
 /* False: it waits. */

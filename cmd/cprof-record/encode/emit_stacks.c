@@ -129,7 +129,7 @@ static uint32_t find_leaf(struct stacks *st, const uint64_t *address, int n, uin
 static int count_sound(const struct stacks *st, const uint64_t *address, int n, const struct proc *p)
 {
 	const struct map *m = NULL;
-	bool known = !st->sideband_lost && maps_from(&p->maps, 0);
+	bool known = proc_is_whole(p, st->sideband_lost) && maps_from(&p->maps, 0);
 
 	for (int i = 1; i < n; i++) {
 		uint64_t at = address[i] - 1;

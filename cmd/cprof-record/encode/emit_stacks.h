@@ -19,7 +19,7 @@ struct stacks {
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct kernel_frames frames;
 
-	bool sideband_lost; /* since then mappings may be missing */
+	uint64_t sideband_lost; /* when; processes may lack mappings until they are read again. 0: never */
 	struct calltree tree;
 	struct callers *callers; /* cache of recent leaves, by a hash */
 	uint32_t fps[SAMPLE_DEPTH_MAX]; /* user_stack.fps of the current stack */

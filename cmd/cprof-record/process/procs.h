@@ -106,6 +106,12 @@ struct proc {
 	} lang;
 };
 
+/* Are all its mappings known? lost: when records were last lost. */
+static inline bool proc_is_whole(const struct proc *p, uint64_t lost)
+{
+	return p->whole >= lost && !p->unread;
+}
+
 struct task {
 	uint32_t tid;
 	uint32_t at; /* index in tasks */

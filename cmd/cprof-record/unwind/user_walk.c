@@ -221,8 +221,8 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	s->finished++;
 	if (s->engine->ops->publish_file)
 		publish_file(s, p, state_of(head));
-	/* All mappings are known here: an address without code was not a return address. */
-	if (end == WALK_NO_MAPPING && out->n > 1 && !s->lost) {
+	/* If all mappings are known, an address without code was not a return address. */
+	if (end == WALK_NO_MAPPING && out->n > 1 && proc_is_whole(p, s->procs->lost)) {
 		out->n--;
 		end = WALK_BROKEN;
 	}

@@ -22,7 +22,6 @@ struct user_walk {
 	struct proc **dirty; /* to be published to the program in this drain */
 	size_t n, cap;
 	uint64_t refused; /* processes that found no room */
-	bool lost;        /* mappings may be missing: the side-band lost some */
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 	bool said_many;
 	uint64_t finished; /* stacks */
