@@ -427,7 +427,8 @@ static bool load_first(struct modules *m, struct module *module, const struct mo
 	module->stamp = 0;
 	good = load_module(m, module);
 	module->is.image = (struct slice){ NULL, 0 };
-	if (finder_worse(module->status, was) != module->status) { /* the earlier result says more */
+	/* The earlier result may say more. */
+	if (!module->doubtful && finder_worse(module->status, was) != module->status) {
 		module->status = was;
 		module->path = path;
 	}
@@ -445,9 +446,11 @@ static bool find_apart(struct modules *m, const struct module_identity *is, uint
 
 /*
  * Moves a loaded file to a module of its own: anybody can copy a build ID into a file, which must not name
- * the frames of the file that had it first. That one is still to be found.
+ * the frames of the file that had it first. That one is still to be found, and the shared module has again
+ * what it had before.
  */
-static bool set_apart(struct modules *m, const struct module_identity *is, uint32_t *id)
+static bool set_apart(struct modules *m, const struct module_identity *is, struct module *before,
+		      uint32_t *id)
 {
 	uint32_t shared = *id;
 
@@ -459,9 +462,28 @@ static bool set_apart(struct modules *m, const struct module_identity *is, uint3
 		m->n = *id + 1;
 	m->n_apart++;
 	m->items[*id] = m->items[shared];
-	m->items[shared] = (struct module){ .status = SOURCE_NO_FILE, .path = m->items[*id].path,
-					    .version = m->items[*id].version };
+	if (!before->version)
+		*before = (struct module){ .status = SOURCE_NO_FILE, .path = m->items[*id].path,
+					   .version = 1 };
+	m->items[shared] = *before;
+	*before = (struct module){ 0 };
 	return true;
+}
+
+/* Loads a module for the first time or by another path, and sets a doubtful file apart. */
+static bool load_new(struct modules *m, const struct module_identity *is, uint32_t *id)
+{
+	struct module *module = &m->items[*id], before = *module;
+	bool good;
+
+	module->file = NULL;
+	module->symbols = NULL;
+	module->more = NULL;
+	module->levels = NULL;
+	module->bytes = 0;
+	good = load_first(m, module, is) && (!module->doubtful || set_apart(m, is, &before, id));
+	unload_module(m, &before);
+	return good;
 }
 
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id)
@@ -492,7 +514,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	retry = is_for_process(m, module, &is);
 	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
 		return !m->scratch.failed;
-	return load_first(m, module, &is) && (!m->items[*id].doubtful || set_apart(m, &is, id));
+	return load_new(m, &is, id);
 }
 
 bool modules_wake(struct modules *m, struct module *module)
