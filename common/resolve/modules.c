@@ -466,6 +466,7 @@ static bool set_apart(struct modules *m, const struct module_identity *is, struc
 		*before = (struct module){ .status = SOURCE_NO_FILE, .path = m->items[*id].path,
 					   .version = 1 };
 	m->items[shared] = *before;
+	m->items[shared].vacated = true;
 	*before = (struct module){ 0 };
 	return true;
 }
@@ -506,7 +507,10 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	if (*id >= m->n)
 		m->n = *id + 1;
 	module = &m->items[*id];
-	write_file(&m->scratch, &is, 0);
+	if (module->vacated)
+		write_file(&m->scratch, &is, 0);
+	else
+		buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
 	/* The same build may still exist under another path, or in another process. */

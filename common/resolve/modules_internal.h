@@ -29,6 +29,7 @@ struct module {
 	uint32_t version;
 	bool lost_offsets, by_path;
 	bool doubtful; /* finder_trusts does not accept its file; while it is loaded first: need not */
+	bool vacated;  /* a doubtful file was set apart, so others of its path are still to be tried */
 	/* For eviction and reload. */
 	struct module_identity is; /* its slices are texts */
 	size_t bytes;
