@@ -221,7 +221,7 @@ static void archive_shared(struct archive *a, const struct module_identity *of, 
  * Anybody can copy a build ID into a file of his own. So a file of another user is archived, but its contents
  * are never mixed with those of a trusted one, which replaces it.
  */
-static void drop_doubtful(const struct archive *a, struct sources *s)
+static void drop_doubtful(struct archive *a, struct sources *s)
 {
 	bool trusted = s->there && !(s->there->archived & ARCHIVED_DOUBTFUL);
 	struct elf_file **worse = trusted ? &s->runtime : &s->there;
@@ -230,6 +230,7 @@ static void drop_doubtful(const struct archive *a, struct sources *s)
 		return;
 	elf_close(*worse);
 	*worse = NULL;
+	a->finder.doubtful = false; /* because it is not used, or was not doubtful */
 }
 
 static unsigned int archive_file(struct archive *a, const struct module_identity *is, bool shared, struct item *item)

@@ -313,6 +313,7 @@ enum source_status finder_open(struct finder *f, const struct module_identity *i
 	struct search s = { .f = f, .is = is, .status = SOURCE_NO_FILE, .opened = opened };
 
 	*file = NULL;
+	f->doubtful = false;
 	procroot_close(&f->found);
 	f->found = (struct procroot){ .fd = -1 };
 	buf_clear(opened);
@@ -331,6 +332,7 @@ enum source_status finder_open(struct finder *f, const struct module_identity *i
 	buf_release(&s.tried);
 	buf_release(&s.name);
 	*file = s.file;
+	f->doubtful = s.file && !finder_trusts(f, s.file);
 	*by_path = s.file && s.by_path;
 	return s.status;
 }
@@ -359,7 +361,7 @@ struct candidate {
 	struct slice id; /* the build ID to look up; unused for the places beside the file */
 	struct buf name; /* empty: there is no such place */
 	uint32_t crc;
-	bool near; /* in a place that belongs to the module's file, so its owner may be any user */
+	bool near; /* in a place that belongs to the module's file, so any user may have put it there */
 };
 
 /* Returns where the module's own directories are: in the tree, in the process's root, or here. */
@@ -456,10 +458,7 @@ static int open_candidate(const struct finder *f, struct candidate *c, struct bu
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
-/*
- * Compares the checksum, and notes a file that is too large for this. If out of memory the note is
- * dropped.
- */
+/* Compares the checksum, and notes a file that is too large for this, unless memory is out. */
 static bool has_crc(struct finder *f, const struct elf_file *debug, const struct buf *opened, uint32_t crc)
 {
 	uint32_t is;
@@ -474,7 +473,6 @@ static bool has_crc(struct finder *f, const struct elf_file *debug, const struct
 static bool is_debug_file_of(struct finder *f, const struct elf_file *debug, const struct buf *opened,
 			     const struct elf_file *file, struct slice recorded, uint32_t crc)
 {
-
 	if (file && debug->dev == file->dev && debug->inode == file->inode)
 		return false;
 	if (file && file->n_ids)
@@ -484,11 +482,13 @@ static bool is_debug_file_of(struct finder *f, const struct elf_file *debug, con
 	return has_crc(f, debug, opened, crc);
 }
 
-/* A link leads to a trusted file from any directory, in which its owner may put a debug file. */
-static bool is_planted(const struct finder *f, const struct candidate *c, const struct elf_file *debug,
-		       const struct elf_file *file)
+/*
+ * A link leads to a trusted file from any directory, in which its owner may put a debug file. The root of a
+ * process may have any file, too.
+ */
+static bool is_planted(const struct finder *f, const struct candidate *c, const struct elf_file *debug)
 {
-	return c->near && file && finder_trusts(f, file) && !finder_trusts(f, debug);
+	return c->near && !f->doubtful && !finder_trusts(f, debug);
 }
 
 /* Notes a file at the build ID's path that is only the beginning of one. */
@@ -526,7 +526,7 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 		note_refusal(f, fd, opened);
 		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED &&
 			       is_debug_file_of(f, debug, opened, file, is->build_id, c.crc) &&
-			       !is_planted(f, &c, debug, file)))
+			       !is_planted(f, &c, debug)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);
@@ -547,7 +547,8 @@ static struct elf_file *try_alt(struct finder *f, struct candidate *c, struct sl
 	if (fd >= 0)
 		open_elf(f, fd, &opened, &file);
 	buf_release(&opened);
-	if (!file || elf_is_build(file, build_id))
+	c->near = c->at == AT_ROOT;
+	if (!file || (elf_is_build(file, build_id) && !is_planted(f, c, file)))
 		return file;
 	elf_close(file);
 	return NULL;

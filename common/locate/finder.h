@@ -25,6 +25,7 @@ struct finder {
 	int tree;          /* descriptor of symfs, or -1 */
 	/* the root in which the last module's file was found; fd is -1 if that is ours */
 	struct procroot found;
+	bool doubtful; /* that file is used, and finder_trusts does not accept it */
 	struct procroots roots;
 	struct debuginfod *debuginfod; /* NULL: no server is asked */
 	/* files refused because they demand more memory than any program needs, and files noted by others */
@@ -66,7 +67,8 @@ enum source_status finder_worse(enum source_status a, enum source_status b);
  * directory; from debuginfod; and, if there is no file, the executable from debuginfod.
  *
  * A candidate must have the build ID or, without one, the CRC that the link names, and must not be the file
- * itself. If the file is trusted, candidates beside it and in the process's root must be trusted as well.
+ * itself. Candidates beside the module's file and in its process's root must be trusted, unless that file
+ * is doubtful itself.
  * *step is 0 at first; a caller that rejects a file calls again to continue the search. Call this after the
  * finder_open of the same module.
  */

@@ -281,6 +281,7 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	} else if (!module->doubtful) {
 		elf_close(module->file);
 		module->file = NULL;
+		m->finder.doubtful = false; /* because it is not used */
 		return SOURCE_MISMATCH;
 	}
 	if (module->file)
