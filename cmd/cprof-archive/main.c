@@ -301,12 +301,13 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	buf_byte(&a->scratch, has_id);
 	or_die(!a->scratch.failed && intern_add(&a->keys, buf_view(&a->scratch), &id) &&
 	       grow_array(&a->items, &a->cap, id, sizeof(*a->items)));
-	buf_printf(&a->scratch, "%" PRIx64 ":%" PRIx64 " %" PRIx64 " ", is->dev_major, is->dev_minor,
-		   is->inode);
-	buf_bytes(&a->scratch, is->path.p, is->path.n);
-	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
 	first = id >= a->n;
 	was = a->items[id];
+	if (was.holds & ARCHIVED_DOUBTFUL) /* another file of this path may be trusted */
+		buf_printf(&a->scratch, "%" PRIx64 ":%" PRIx64 " %" PRIx64 " ", is->dev_major,
+			   is->dev_minor, is->inode);
+	buf_bytes(&a->scratch, is->path.p, is->path.n);
+	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
 	settled = archive_is_good(was.outcome) && !(was.holds & ARCHIVED_DOUBTFUL);
 	if (!first && (settled || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
 		return;
