@@ -282,6 +282,27 @@ static bool try_others(struct search *s, bool same_container)
 	return s->status == SOURCE_OK;
 }
 
+/*
+ * Anybody can mount a copy of a file in a root of his own. If our root has a trusted file of that build, it
+ * replaces the copy that was found.
+ */
+static bool try_trusted(struct search *s)
+{
+	struct elf_file *doubtful = s->file;
+
+	if (s->is->build_id.n == 0 || finder_trusts(s->f, doubtful))
+		return false;
+	s->file = NULL;
+	if (try_name(s, NULL, PROOF_SAME) == SOURCE_OK && finder_trusts(s->f, s->file)) {
+		elf_close(doubtful);
+		note_status(s, SOURCE_OK);
+		return true;
+	}
+	elf_close(s->file);
+	s->file = doubtful;
+	return false;
+}
+
 /* Searches the places that only mean something until this machine reboots. */
 static bool search_living(struct search *s)
 {
@@ -292,7 +313,7 @@ static bool search_living(struct search *s)
 	found = (state == PROCROOT_FOREIGN && try_place(s, &root, PROOF_DOUBT)) ||
 		(state == PROCROOT_OWN && try_place(s, NULL, PROOF_DOUBT)) ||
 		(state >= PROCROOT_OWN && try_mapped(s, &root));
-	if (found)
+	if (found && (state != PROCROOT_FOREIGN || !try_trusted(s)))
 		s->f->found = root; /* PROCROOT_OWN has no descriptor */
 	else
 		procroot_close(&root);

@@ -4,8 +4,9 @@
  * A file is searched for where the process that had it mapped sees it. If that process is still alive on this
  * machine: below its root, then among its mappings, which include deleted and replaced files. Then at its
  * path here; then below the roots of other processes in the same container; and, by its build ID, below any
- * other root. With --symfs every recorded path is looked up below that directory as if it were the root,
- * symbolic links included, and nowhere else.
+ * other root. A file of another user below the process's root gives way to a trusted one here. With --symfs
+ * every recorded path is looked up below that directory as if it were the root, symbolic links included,
+ * and nowhere else.
  */
 #ifndef CPROF_LOCATE_FINDER_H
 #define CPROF_LOCATE_FINDER_H
