@@ -238,12 +238,16 @@ static bool try_mapped(struct search *s, const struct procroot *root)
 	return s->status == SOURCE_OK;
 }
 
-/* Tries the root of another process, in which only a trusted file may have the build ID of ours. */
-static enum source_status try_other(struct search *s, const struct procroot *root)
+/*
+ * Tries the root of another process, in which only a trusted file may have the build ID of ours. A user may
+ * name a control group like a container, but cannot enter that of somebody else's.
+ */
+static enum source_status try_other(struct search *s, const struct procroot_known *k, const struct procroot *root)
 {
 	enum source_status status = try_name(s, root, PROOF_SAME);
 
-	if (status != SOURCE_OK || s->is->build_id.n == 0 || finder_trusts(s->f, s->file))
+	if (status != SOURCE_OK || s->is->build_id.n == 0 || finder_trusts(s->f, s->file) ||
+	    procroot_known_in(&s->f->roots, k, s->is->user.cgroup, true))
 		return status;
 	elf_close(s->file);
 	s->file = NULL;
@@ -266,11 +270,11 @@ static bool try_others(struct search *s, bool same_container)
 		const struct procroot_known *k = &roots->items[i];
 		enum source_status status;
 
-		if (procroot_known_in(roots, k, s->is->user.cgroup) != same_container)
+		if (procroot_known_in(roots, k, s->is->user.cgroup, false) != same_container)
 			continue;
 		tried++;
 		if (procroot_open_pid(&root, k->pid) == PROCROOT_FOREIGN) {
-			status = try_other(s, &root);
+			status = try_other(s, k, &root);
 			if (status == SOURCE_OK) {
 				note_status(s, status);
 				s->f->found = root;

@@ -437,18 +437,22 @@ bool procroots_look(struct procroots *rs)
 	return good;
 }
 
-bool procroot_known_in(const struct procroots *rs, const struct procroot_known *k, struct slice cgroup)
+bool procroot_known_in(const struct procroots *rs, const struct procroot_known *k, struct slice cgroup,
+		       bool exactly)
 {
 	struct slice name = procroot_container(cgroup), rest = intern_get(rs->groups, k->groups);
 
 	while (name.n && rest.n) { /* "4:memory:/docker/1234…", one for each hierarchy */
 		const uint8_t *end = memchr(rest.p, '\n', rest.n), *at;
-		struct slice line = { rest.p, end ? (size_t)(end - rest.p) : rest.n };
+		struct slice line = { rest.p, end ? (size_t)(end - rest.p) : rest.n }, path;
 
 		rest.p += line.n + (end != NULL);
 		rest.n -= line.n + (end != NULL);
 		at = memchr(line.p, '/', line.n);
-		if (at && slice_equal(name, procroot_container((struct slice){ at, line.n - (size_t)(at - line.p) })))
+		if (!at)
+			continue;
+		path = (struct slice){ at, line.n - (size_t)(at - line.p) };
+		if (exactly ? slice_equal(cgroup, path) : slice_equal(name, procroot_container(path)))
 			return true;
 	}
 	return false;

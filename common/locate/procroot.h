@@ -73,8 +73,9 @@ struct procroots {
 void procroots_release(struct procroots *rs);
 /* Scans /proc at the first call. Returns false if out of memory. */
 bool procroots_look(struct procroots *rs);
-/* Returns true if the root belongs to the container with this control group. */
-bool procroot_known_in(const struct procroots *rs, const struct procroot_known *k, struct slice cgroup);
+/* Returns true if the root belongs to the container with this control group; exactly: to this very group. */
+bool procroot_known_in(const struct procroots *rs, const struct procroot_known *k, struct slice cgroup,
+		       bool exactly);
 /*
  * Returns the part of a control group's path that names the container: the ID of 64 hexadecimal digits that
  * engines give it, else the whole path; empty for the root group.
