@@ -191,6 +191,7 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 static __always_inline void report_last(struct thread *t, unsigned int pid, unsigned int tid,
 					unsigned long long now)
 {
+	stop_running(t, now); /* as reported: the thread may be wanted again */
 	report_sites(t, pid, tid, now);
 	report_run(t, pid, tid, now);
 	t->left = 0;
