@@ -98,12 +98,11 @@ static bool push_place(struct blame_writer *w, struct at *at, uint32_t place)
 	return true;
 }
 
-/* Returns how many frames are outside of a node, or the frames that are not functions if they are fewer. */
-static uint32_t count_outer(const struct blame_writer *w, uint32_t node)
+uint32_t blame_count_outer(const struct blame *b, uint32_t node)
 {
 	uint32_t n = 0;
 
-	while (n < w->b->roots && (node = w->b->wall.nodes[node].parent))
+	while (n < b->roots && (node = b->wall.nodes[node].parent))
 		n++;
 	return n;
 }
@@ -121,7 +120,7 @@ static bool make_nodes(struct blame_writer *w)
 		if (!w->needed[i])
 			continue;
 		w->nodes[i] = w->nodes[wall->nodes[i].parent];
-		outer = count_outer(w, (uint32_t)i);
+		outer = blame_count_outer(w->b, (uint32_t)i);
 		if (outer < names && outer >= names - w->b->hidden)
 			continue;
 		if (!push(w->b, &w->nodes[i], outer == names ? shown_name(w->b->asked, text) : text))

@@ -8,5 +8,7 @@
 bool blame_write(struct blame *b);
 /* Returns the name of what ended a wait, if that is not a known thread: "[timer]". by: enum woken_by */
 const char *blame_name_of_by(uint64_t by);
+/* Returns how many frames are outside of a node of wall, b->roots at most: the node is a function then. */
+uint32_t blame_count_outer(const struct blame *b, uint32_t node);
 
 #endif

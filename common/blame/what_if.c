@@ -8,6 +8,7 @@
 #include "common/base/glob.h"
 #include "common/base/search.h"
 #include "common/blame/blame_replay.h"
+#include "common/blame/blame_write.h"
 #include "common/blame/replay.h"
 
 enum { EFFECT = 200 }; /* saving less than one part in this is no effect */
@@ -62,12 +63,13 @@ static void mark_places(struct asking *a)
 	const struct what_if *w = a->b->asked->what_if;
 
 	for (size_t i = 1; i < wall->n; i++) {
-		uint32_t parent = wall->nodes[i].parent;
+		bool function = blame_count_outer(a->b, (uint32_t)i) == a->b->roots;
 		struct slice name = profile_text(wall, wall->nodes[i].label);
+		uint32_t parent = wall->nodes[i].parent;
 
-		a->scaled[i] = a->scaled[parent] || (parent && is_function(w->function, name));
+		a->scaled[i] = a->scaled[parent] || (function && is_function(w->function, name));
 		a->pauses[i] = a->pauses[parent] ||
-			       (parent && w->requests && is_function(w->requests, name));
+			       (function && w->requests && is_function(w->requests, name));
 		a->sleeps[i] = (uint8_t)sleep_of(name);
 		if (!a->sleeps[i])
 			a->sleeps[i] = a->sleeps[parent];
