@@ -39,8 +39,8 @@ judge() {
 			$1 ? 100 * $2 / $1 : 0, true
 		printf "with gaps %6.2f %%, of them whole %6.2f %%%s\n", $1 ? 100 * $4 / $1 : 0, whole,
 			met ? "" : ": not met"
-		exit !met
-	}' "$tmp/judged" || bad=1
+	}
+	END { exit !met }' "$tmp/judged" || bad=1
 }
 
 run_gmp() {
