@@ -243,7 +243,7 @@ static enum status load_profile(struct filters *f, struct flame_settings *s, cha
 		status = got > status ? got : status;
 	}
 	operands_report(f);
-	operands_hint_time(f, &loaded[side]);
+	operands_hint_time(f, &loaded[side], p, side);
 	if (s->diff && loaded[side].streams)
 		cli_usage("--diff: " SIDES_WANTED);
 	s->pic.sides = f->columns == COLUMNS_TWO ? PROFILE_SIDES : 1;

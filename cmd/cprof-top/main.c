@@ -335,7 +335,7 @@ static enum status load_captures(struct settings *s, struct filters *f, char **o
 		status = one > status ? one : status;
 	}
 	operands_report(f);
-	operands_hint_time(f, l);
+	operands_hint_time(f, l, p, 0);
 	return status;
 }
 

@@ -79,7 +79,6 @@ void loaded_add(struct loaded *sum, const struct loaded *one)
 	sum->streams += one->streams;
 	sum->texts += one->texts;
 	sum->counts += one->counts;
-	sum->times = sum->times || one->times;
 	sum->good += one->good;
 	sum->empty += one->empty;
 	add_totals(sum, &one->totals);
@@ -223,9 +222,27 @@ void operands_report(struct filters *f)
 	filters_report_waits(f);
 }
 
-void operands_hint_time(const struct filters *f, const struct loaded *l)
+bool operands_count_time(const struct loaded *l, const struct profile *p, unsigned int side)
 {
-	if (l->times && f->view.weight == WEIGHT_SAMPLES)
+	enum { SAMPLED_MOST = 1000000 };
+	struct slice text;
+
+	for (size_t i = 1; l->texts && i < p->n; i++) {
+		enum kind kind;
+
+		if (p->nodes[i].self[side] < SAMPLED_MOST)
+			continue;
+		kind = kind_of(profile_text(p, p->nodes[i].label), &text);
+		if (kind == KIND_SLEEPING || kind == KIND_UNINTERRUPTIBLE || kind == KIND_QUEUED)
+			return true;
+	}
+	return false;
+}
+
+void operands_hint_time(const struct filters *f, const struct loaded *l, const struct profile *p,
+			unsigned int side)
+{
+	if (f->view.weight == WEIGHT_SAMPLES && operands_count_time(l, p, side))
 		cli_warn("counts of waits in folded text look like nanoseconds: "
 			 "--weight ns shows them as time");
 }
@@ -293,27 +310,6 @@ static bool move_stacks(const struct filters *f, struct profile *p, const struct
 	return good;
 }
 
-/*
- * Returns whether a text has waits with counts that nobody would have sampled: they are nanoseconds, which
- * the text cannot say.
- */
-static bool counts_time(const struct profile *p, unsigned int side)
-{
-	enum { SAMPLED_MOST = 1000000 };
-	struct slice text;
-
-	for (size_t i = 1; i < p->n; i++) {
-		enum kind kind;
-
-		if (p->nodes[i].self[side] < SAMPLED_MOST)
-			continue;
-		kind = kind_of(profile_text(p, p->nodes[i].label), &text);
-		if (kind == KIND_SLEEPING || kind == KIND_UNINTERRUPTIBLE || kind == KIND_QUEUED)
-			return true;
-	}
-	return false;
-}
-
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
 			     struct profile *p, unsigned int side, struct loaded *sum)
 {
@@ -359,7 +355,6 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_DAMAGED, "%s: %" PRIu64 " of %" PRIu64 " lines are not folded text: nothing is shown", name,
 			r.scan.bad, r.scan.lines);
 	sum->texts++;
-	sum->times = sum->times || counts_time(keyed ? &own : p, side);
 	sum->counts += r.two_columns ? 0 : r.samples;
 	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);

@@ -22,7 +22,6 @@ struct reader;
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
 	uint64_t counts;         /* counts of folded text that passed the filters */
-	bool times;              /* some of these look like nanoseconds */
 	uint64_t good, empty;    /* operands of a valid kind, whole or cut; operands of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
@@ -58,8 +57,14 @@ enum status operand_load(struct filters *f, const char *path, struct profile *p,
  */
 void operands_report(struct filters *f);
 
-/* For views that show a unit: hints at --weight ns if folded text has nanoseconds by all appearance. */
-void operands_hint_time(const struct filters *f, const struct loaded *l);
+/*
+ * After the last operand of a side: returns whether folded text has waits with counts that nobody would
+ * have sampled. They are nanoseconds, which the text cannot say.
+ */
+bool operands_count_time(const struct loaded *l, const struct profile *p, unsigned int side);
+/* For views that show a unit: hints at --weight ns then. */
+void operands_hint_time(const struct filters *f, const struct loaded *l, const struct profile *p,
+			unsigned int side);
 
 /*
  * For operand_read: a consumer that takes the records of a capture itself and makes something other than a

@@ -119,15 +119,13 @@ void sides_name(struct side sides[PROFILE_SIDES])
 }
 
 /*
- * Counts of text are samples, unless they are recognizably not; with waits in nanoseconds they are not. If a
- * side has several files, each is a run, and its part is noted.
+ * Counts of text are samples, unless they are recognizably not. If a side has several files, each is a run,
+ * and its part is noted.
  */
-static void end_text(struct added *a, struct profile *p, struct side *side, bool ns, bool waits)
+static void end_text(struct added *a, struct profile *p, struct side *side, bool ns)
 {
 	added_end(a, p);
-	if (waits)
-		side->samples = INFINITY;
-	else if (a->unit >= ADDED_UNIT_LEAST)
+	if (a->unit >= ADDED_UNIT_LEAST)
 		side->samples += (double)(a->weight / a->unit);
 	else
 		side->samples += ns && a->weight ? INFINITY : (double)a->weight;
@@ -157,7 +155,7 @@ static enum status load_one(struct filters *f, const char *name, struct profile 
 	side->runs += p->runs - runs;
 	side->samples += (double)one.sums.samples;
 	if (one.texts)
-		end_text(&a, p, side, f->view.weight != WEIGHT_SAMPLES, one.times);
+		end_text(&a, p, side, f->view.weight != WEIGHT_SAMPLES);
 	added_release(&a);
 	loaded_add(&side->loaded, &one);
 	return status;
@@ -197,6 +195,8 @@ enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, stru
 		f->to_option = side->to.option;
 		one = load_side(f, p, side, number, losses);
 		status = one > status ? one : status;
+		if (operands_count_time(&side->loaded, p, number))
+			side->samples = INFINITY;
 		setup->unit[number] = !isfinite(side->samples) ? INFINITY :
 				      side->samples > 0 ? (double)p->total[number] / side->samples : 1;
 		side->had = side->loaded.totals.samples > 0 || p->total[number] > 0 ||
