@@ -210,6 +210,7 @@ static enum status load_sides(struct filters *f, struct flame_settings *s, struc
 			      struct loaded *loaded)
 {
 	enum status status;
+	bool timed;
 
 	if (s->negate) {
 		struct side first = s->sides[0];
@@ -225,6 +226,8 @@ static enum status load_sides(struct filters *f, struct flame_settings *s, struc
 		s->pic.names[side] = s->sides[side].title;
 		loaded[side] = s->sides[side].loaded;
 	}
+	timed = operands_count_time(&loaded[0], p, 0);
+	operands_hint_time(f, &loaded[!timed], p, !timed); /* once for both sides */
 	s->pic.sides = PROFILE_SIDES;
 	return status;
 }

@@ -96,6 +96,8 @@ said() { "$@" wall.txt 2>&1 >/dev/null; }
 like "counts of waits in folded text" "$(said cprof-top)" \
 	'look like nanoseconds: --weight ns shows them as time$'
 like "  in a picture" "$(said cprof-flame -o svg)" 'look like nanoseconds: --weight ns shows them as time$'
+like "  in one of two" "$(said cprof-flame --diff -o svg wall.txt)" \
+	'look like nanoseconds: --weight ns shows them as time$'
 is "  not if that was given" "$(said cprof-top --weight ns)" ""
 is "  nor for samples" \
 	"$(cprof-fold --wall --weight samples all.bin 2>err | cprof-top 2>&1 >/dev/null)" ""
