@@ -265,7 +265,7 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	if (foreign_stat(fd, &st)) {
 		f->dev = st.st_dev;
 		f->inode = st.st_ino;
-		f->owner = foreign_is_copy(fd) ? ELF_NO_OWNER : st.st_uid;
+		f->owner = foreign_owner_is_true(fd) ? st.st_uid : ELF_NO_OWNER;
 	}
 	f->elf = elf_begin_bounded(fd, &result);
 	if (!f->elf)

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "common/base/array.h"
@@ -24,11 +26,16 @@ enum {
 	PART = 4 << 20,	     /* bytes copied at once */
 };
 
+struct copied {
+	struct stat original;
+	bool owner_is_true;
+};
+
 /* The original of each copy in memory, by the copy's own number. It may be closed by now. */
 struct copy {
 	int fd;
 	ino_t inode;
-	struct stat original;
+	struct copied of;
 };
 
 static struct copy *copies;
@@ -83,11 +90,23 @@ static int copy_file(int fd, uint64_t size)
 }
 
 /*
+ * A server of FUSE may report any owner, and an overlay repeats it. Any other file system that a user may mount
+ * has no files of root or of others.
+ */
+static bool is_owner_true(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type != FUSE_SUPER_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+/*
  * Opens the file of a handle. A file of a user's own file system is copied, because a later read must not
  * wait for that user. For a server that root has mounted it is enough that it answers now.
  */
 static int reopen_work(struct foreign_work *w)
 {
+	struct copied answer;
 	struct stat original;
 	struct statx st;
 	uint64_t most;
@@ -109,7 +128,8 @@ static int reopen_work(struct foreign_work *w)
 		errno = EFBIG;
 		return -1;
 	}
-	memcpy(w->answer, &original, sizeof(original));
+	answer = (struct copied){ original, is_owner_true(fd) };
+	memcpy(w->answer, &answer, sizeof(answer));
 	copy = copy_file(fd, (uint64_t)original.st_size);
 	close_keeping_errno(fd);
 	return copy;
@@ -174,13 +194,13 @@ static int lookup_work(struct foreign_work *w)
 
 /* --- the caller's side ------------------------------------------------------------------------ */
 
-static bool note_copy(int fd, const struct stat *original)
+static bool note_copy(int fd, const struct copied *of)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) != 0 || !grow_array(&copies, &cap_copies, n_copies, sizeof(*copies)))
 		return false;
-	copies[n_copies++] = (struct copy){ fd, st.st_ino, *original };
+	copies[n_copies++] = (struct copy){ fd, st.st_ino, *of };
 	return true;
 }
 
@@ -199,12 +219,12 @@ static uint64_t room_for_copies(void)
 }
 
 /* Returns the original of a copy, NULL for any other file. */
-static const struct stat *find_original(const struct stat *st)
+static const struct copied *find_original(const struct stat *st)
 {
 	/* The file is nowhere but in memory. Its number may be used again, so the latest counts. */
 	for (size_t i = st->st_nlink == 0 ? n_copies : 0; i-- > 0;)
 		if (copies[i].inode == st->st_ino)
-			return &copies[i].original;
+			return &copies[i].of;
 	return NULL;
 }
 
@@ -216,14 +236,25 @@ const char *foreign_refusal(int error)
 
 bool foreign_stat(int fd, struct stat *st)
 {
-	const struct stat *original;
+	const struct copied *of;
 
 	if (fstat(fd, st) != 0)
 		return false;
-	original = find_original(st);
-	if (original)
-		*st = *original;
+	of = find_original(st);
+	if (of)
+		*st = of->original;
 	return true;
+}
+
+bool foreign_owner_is_true(int fd)
+{
+	const struct copied *of;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	of = find_original(&st);
+	return !of || of->owner_is_true;
 }
 
 bool foreign_is_copy(int fd)
@@ -236,9 +267,9 @@ bool foreign_is_copy(int fd)
 int foreign_reopen(int handle)
 {
 	struct foreign_work w = { .fd = handle, .n = sizeof(uint64_t) };
-	uint64_t room;
-	struct stat original;
+	struct copied of;
 	struct statx st;
+	uint64_t room;
 	int fd = -1;
 
 	if (handle < 0 || !stat_handle(handle, &st))
@@ -253,8 +284,8 @@ int foreign_reopen(int handle)
 		fd = foreign_process_run(reopen_work, &w);
 	}
 	close_keeping_errno(handle);
-	memcpy(&original, w.answer, sizeof(original));
-	if (fd >= 0 && original.st_mode && !note_copy(fd, &original)) {
+	memcpy(&of, w.answer, sizeof(of));
+	if (fd >= 0 && of.original.st_mode && !note_copy(fd, &of)) {
 		errno = ENOMEM;
 		return close_keeping_errno(fd);
 	}

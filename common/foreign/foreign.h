@@ -32,6 +32,8 @@ int foreign_reopen_here(int handle);
 const char *foreign_refusal(int error);
 /* Like fstat; for a copy in memory it describes the original. */
 bool foreign_stat(int fd, struct stat *st);
+/* Returns false if any user's process may have made up the owner that foreign_stat gives. */
+bool foreign_owner_is_true(int fd);
 /* Returns true for a copy in memory. */
 bool foreign_is_copy(int fd);
 

@@ -447,8 +447,8 @@ static bool find_apart(struct modules *m, const struct module_identity *is, uint
 
 /*
  * Moves a loaded file to a module of its own: anybody can copy a build ID into a file, which must not name
- * the frames of the file that had it first. That one is still to be found, and the shared module has again
- * what it had before.
+ * the frames of the file that had it first. That one is still to be found, and the shared module gets back
+ * its earlier contents.
  */
 static bool set_apart(struct modules *m, const struct module_identity *is, struct module *before,
 		      uint32_t *id)
