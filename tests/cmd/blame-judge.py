@@ -83,7 +83,9 @@ def part_of(frames, known):
     if "[waking]" in below:  # the frames above it are those of the moment at which the wait ended
         below = below[below.index("[waking]"):]
     work = [f.split(".")[0] for f in below if re.match(r"f_[a-z0-9]+(\.|$)", f)]
-    what = "asleep" if frames[-1] == "[timer]" else work[0] if work and frames[-1][0] != "[" else ""
+    # The end is a state, as "[sleeping]", or code, which may have no name: "[vdso+0x780]".
+    ran = not re.match(r"\[[^+]*\]$", frames[-1])
+    what = "asleep" if frames[-1] == "[timer]" else work[0] if work and ran else ""
     if at:
         return (what, frames[at][3:]) if (what, frames[at][3:]) in known else REST
     queued = frames[-1] == "[waiting for a CPU]" and not work and "nanosleep" not in ";".join(frames)
