@@ -80,7 +80,7 @@ tries=0
 until [ -n "$(ls "$to")" ] || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
 kill -INT $recorder
 wait $recorder
-is "a directory that is removed, made again, and moved away" $? 0
+is "a directory that is removed, made again, and moved away: data is missing" $? 1
 like "  is lost, and found again" "$(tr '\n' ' ' <"$tmp/err")" 'No such file or directory: samples are lost until it can be written .*: it can be written again '
 is "  each file is complete and has a name" "$(ls -A "$to" "$to.away" | grep -c part)" 0
 rm -rf "$to" "$to.away"; mkdir "$to"
