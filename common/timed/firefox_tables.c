@@ -161,7 +161,7 @@ static uint64_t end_key(const struct traces *s, const struct traces_moment *m)
 	const struct traces_owner *o = &s->owners[m->owner];
 	uint64_t what = m->node ? m->node : 1ull << 32 | o->bare;
 
-	return m->node && !o->wait ? 0 : what << 2 | o->wait;
+	return m->node && !o->wait ? 0 : what * CAPTURE_WAITS + o->wait;
 }
 
 static bool add_end(struct firefox_tables *t, const struct traces_moment *m)

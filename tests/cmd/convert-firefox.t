@@ -8,6 +8,8 @@ printf 'a;f 1\n' | cprof-convert -t speedscope >/dev/null 2>"$tmp/err"
 [ $? != 2 ] || skip_all "cprof was built without jansson"
 
 python3 "$here/convert-timed.py" 1 "$tmp/account" | cprof-dump -r >"$tmp/a.bin" || exit 1
+python3 "$here/convert-timed.py" 1 "$tmp/throttled" | sed 's/off-cpu:run-queue/off-cpu:throttled/' |
+	cprof-dump -r >"$tmp/t.bin" || exit 1
 python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" || exit 1
 
 # read.py FILE threads|stacks|markers: checks the tables, and prints what the file says
@@ -27,7 +29,7 @@ def stack(i):
         names.insert(0, texts[shared["funcTable"]["name"][frames["func"][stacks["frame"][i]]]])
         i = stacks["prefix"][i]
     return names
-states = {"[%s]" % s: s for s in ("sleeping", "uninterruptible", "waiting for a CPU")}
+states = {"[%s]" % s: s for s in ("sleeping", "uninterruptible", "waiting for a CPU", "throttled")}
 def ns(ms):
     assert ms * 1000000 == int(ms * 1000000)
     return int(ms * 1000000)
@@ -82,6 +84,8 @@ stacks() { # FILE OPTION...
 }
 stacks "$tmp/a.bin" --wall --match work
 same "stacks are cprof-fold's" "$tmp/want" "$tmp/got"
+stacks "$tmp/t.bin" --wall --match work
+same "  also of throttled threads" "$tmp/want" "$tmp/got"
 stacks "$tmp/h.bin" --match 'std::vector'
 same "  also with hostile names" "$tmp/want" "$tmp/got"
 grep -o '"pid":"[^"]*"' "$tmp/a.json" | sort -u >"$tmp/pids"
