@@ -265,8 +265,8 @@ static void put_losses(struct perf_pipe *p, uint64_t time)
 	size_t at;
 
 	for (size_t cpu = 0; cpu < c->n_ledger; cpu++) {
-		for (unsigned int o = OUTCOME_RING_FULL; o <= OUTCOME_NO_MEMORY; o++)
-			lost += c->ledger[cpu][o];
+		for (unsigned int o = 0; o < OUTCOMES; o++)
+			lost += outcome_is_lost(o) ? c->ledger[cpu][o] : 0;
 	}
 	if (!lost)
 		return;

@@ -67,7 +67,8 @@ node id=21 parent=0 frame=7
 node id=22 parent=21 frame=6
 sample time=3390 event=1 cpu=0 thread=1 user=17 kernel=22 weight=1000000
 sample time=3500 event=1 cpu=0 thread=1 user=0 kernel=0 weight=1000000
-ledger time=5000000000 cpu=1 outcome=ring-full count=5
+ledger time=5000000000 cpu=1 outcome=ring-full count=3
+ledger time=5000000000 cpu=1 outcome=no-space count=2
 end time=5000000000 reason=closed samples=7
 flush
 X1
