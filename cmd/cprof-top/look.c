@@ -228,7 +228,7 @@ static enum look_change step_into(struct look *l, const struct profile *seen)
 	struct view_key keys[VIEW_KEYS] = { { BY_FUNCTION, NULL } };
 	bool modules, stepped = false;
 	size_t n = choose_keys(l, keys, &modules);
-	struct slice label;
+	struct slice label, function = { NULL, 0 };
 
 	if (l->tree)
 		return step_below(l, seen);
@@ -239,9 +239,12 @@ static enum look_change step_into(struct look *l, const struct profile *seen)
 		enum view_by by = n ? keys[i].by : BY_FUNCTION;
 		int root = keys_root(&l->gathered, &keys[i]);
 
-		if (root >= 0 || by == BY_MODULE || by == BY_FUNCTION)
+		if (by == BY_FUNCTION)
+			function = projection_part(label, (unsigned int)i);
+		else if (root >= 0 || by == BY_MODULE)
 			stepped = add_step(l, root, by, projection_part(label, (unsigned int)i)) || stepped;
 	}
+	stepped = add_step(l, -1, BY_FUNCTION, function) || stepped;
 	if (!stepped)
 		return LOOK_SAME;
 	l->choice = 1;
