@@ -197,10 +197,10 @@ static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 	skip_spaces(&c);
 	if (timed)
 		take_period(&c, h);
-	if (!take_event(&c, h))
+	if (!take_event(&c, h) || (!timed && (!h->event.n || is_digit(h->event.p[0]))))
 		return false;
 	h->rest = trim((struct slice){ c.p, cursor_left(&c) });
-	return timed || (h->event.n && !is_digit(h->event.p[0]));
+	return true;
 }
 
 static bool try_tail(struct slice line, size_t at, bool timed, struct script_head *h)
