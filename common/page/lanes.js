@@ -13,8 +13,10 @@ function laneOf(origin, mode, hosts) {
 	const { host, container, comm, pid, tid, cpu } = origin, at = hosts ? ` on ${host}` : '';
 	if (mode === 'process')
 		return { key: `${host}/${pid}`, name: `${comm} ${pid}${at}` };
-	if (mode === 'container')
-		return { key: container, name: container || '(no container)' };
+	if (mode === 'container') {
+		const name = container || '(no container)'; // also as key: an empty one chooses all lanes
+		return { key: name, name };
+	}
 	if (mode === 'cpu')
 		return { key: `${host}/${cpu}`, name: cpu < 0 ? `no CPU${at}` : `CPU ${cpu}${at}` };
 	return { key: `${host}/${pid}/${tid}`, name: `${comm} ${pid === tid ? pid : `${pid}/${tid}`}${at}` };

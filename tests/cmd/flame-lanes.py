@@ -95,6 +95,10 @@ def check_wall():
     b.value('document.getElementById("heatmap").focus()')
     b.key('Escape')
     same('Escape is all time', heat()['range'], None)
+    fresh(path, '#lanes=container')
+    b.click(*lane_place('(no container)', 0.5))
+    same('a click leaves what is in no container', b.value('cprof.totals()'),
+         a.total(of=lambda origin: not origin[0][1]))
 
 
 def check_zoom():
