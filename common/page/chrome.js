@@ -279,10 +279,8 @@ class App extends Acts {
 		const line = (of) => {
 			const shares = this.shares(box, of), part = shares.map(format.percent).join(' → ');
 			const weight = box[of].slice(0, p.sides).map(format.weight).join(' → ');
-			const one = p.unit === 'events' ? ' event' : ' sample';
-			const unit = p.unit === 'ns' ? '' : box[of][0] === 1 ? one : one + 's';
 			if (p.sides === 1)
-				return `${weight}${unit} (${part})`;
+				return `${weight}${sayUnit(p.unit, box[of][0])} (${part})`;
 			return `${part}, ${format.points(shares[1] - shares[0])} points (${weight})`;
 		};
 		facts.push([up && box.parent ? 'through here' : 'total', line('total')]);

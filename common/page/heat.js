@@ -135,8 +135,7 @@ class HeatMap {
 	}
 
 	sayWeight(weight) {
-		const { unit } = this.format, words = this.format.weight(weight);
-		return unit === 'ns' ? words : `${words} ${weight === 1 ? unit.replace(/s$/, '') : unit}`;
+		return this.format.weight(weight) + sayUnit(this.format.unit, weight);
 	}
 
 	// Returns "3 of 10 samples" if a part is highlighted.

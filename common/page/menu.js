@@ -278,8 +278,7 @@ function showPart(app) {
 	const { p, all, seen, format } = app, whole = sameWeight(seen.sum, all.sum);
 	const part = (sum, side) => `${format.weight(sum)} of ${format.weight(all.sum[side])}`
 		+ ` (${sayPercent(all.sum[side] > 0 ? sum / all.sum[side] : 0)})`;
-	const unit = p.unit === 'ns' ? '' : p.unit === 'events' ? ' events' : ' samples';
 	el('part').hidden = whole;
-	const words = `Shown: ${seen.sum.map(part).join(' → ')}${unit}; the ledger is of all`;
+	const words = `Shown: ${seen.sum.map(part).join(' → ')}${sayUnit(p.unit, 0)}; the ledger is of all`;
 	el('part').textContent = whole ? '' : words;
 }

@@ -32,6 +32,10 @@ const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6, UNJUDGED_EDITED = 7; // only made 
 
 const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
+// The unit after a weight: " sample" or " samples"; '' for times, which have their own.
+const sayUnit = (unit, n) => (unit === 'ns' ? ''
+	: ` ${n === 1 ? unit.replace(/^(sample|event)s$/, '$1') : unit}`);
+
 const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
 
 // Returns the end of a path, "…/libc.so.6", because paths differ there.

@@ -267,11 +267,13 @@ def check_fit():
 
 def check_options(p):
     options = {'inverted': '1', 'search': 'foo', 'minwidth': '20', 'colors': 'hot', 'order': 'heavy', 'height': '30'}
-    show('options', [p], options=list(options.items()), title='options', dark=True)
+    show('options', [p], unit='bytes', options=list(options.items()), title='options', dark=True)
     state = b.value('cprof.state()')
     same('what the command line asked for', [state[k] for k in ('icicle', 'query', 'heavy')], ['1', 'foo', '1'])
     rows = sorted({f['y'] for f in frames()})
     ok('... row height and least width too', rows[1] - rows[0] == 30 and min(f['w'] for f in frames()) >= 20, rows[:3])
+    details = b.value('document.getElementById("details").innerText')
+    ok('... and the name of the unit', ' bytes (' in details and 'sample' not in details, details)
     same('dark, where the system is', b.value('document.documentElement.dataset.theme'), 'dark')
 
 
