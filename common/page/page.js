@@ -30,6 +30,7 @@ class Page {
 		};
 		this.format.unit = profile.unit;
 		this.format.exact = profile.unit === 'ns' && profile.kind.includes(SLEEPING);
+		this.format.samples = this.samples();
 		this.setPalette();
 		const range = (r) => this.selectRange(r), { times } = profile;
 		this.heat = times ? new HeatMap(times, this.format, range, profile.options.get('slice')) : null;

@@ -222,6 +222,8 @@ def check_samples():
     same('the legend has the most of a cell', legend, f'{max(h["cells"])} samples')
     b.value('cprof.app.set({ theme: "dark" })')
     shot('lanes-dark')
+    fresh(os.path.join(TMP, 'ns.html'))
+    same('--weight ns has cells of the same length', heat()['group'], h['group'])
 
 
 run(check_wall, check_zoom, check_touch, check_still, check_samples)

@@ -55,6 +55,7 @@ E2
 cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin" || exit 1
 cprof-flame --wall --heatmap "$tmp/a.bin" >"$tmp/wall.html" || exit 1
 cprof-flame --heatmap --lanes cpu "$tmp/a.bin" >"$tmp/cpu.html" || exit 1
+cprof-flame --heatmap --weight ns "$tmp/a.bin" >"$tmp/ns.html" || exit 1
 for tid in 100 300; do
 	cprof-fold --wall --tid $tid "$tmp/a.bin" | sum >"$tmp/tid.$tid"
 	cprof-fold --wall --tid $tid --from 4 --to 7 "$tmp/a.bin" | sum >"$tmp/cut.$tid"
