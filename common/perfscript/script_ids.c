@@ -88,13 +88,14 @@ void script_segment_end(struct script_reader *r, enum end_reason reason)
 	r->begun = false;
 }
 
-/* Estimates the memory that the tables take. */
+/* Estimates the memory that the tables take. Names of C++ may be thousands of bytes long. */
 bool script_segment_full(const struct script_reader *r)
 {
-	/* bytes of a line: its text and its places in tables */
-	size_t each = sizeof(struct script_known) + 120;
+	size_t each = sizeof(struct script_known) + 56; /* bytes of a line, apart from its text */
+	size_t texts = r->lines_seen.bytes + r->units.bytes + r->strings.bytes + r->files.bytes + r->comms.bytes;
 
-	return r->lines_seen.n * each + r->units.n * 64 + r->n_frames * 32 + r->n_nodes * 24 + r->threads.n * 48 >
+	return texts + r->lines_seen.n * each + r->units.n * 56 + r->n_frames * 32 + r->n_nodes * 24 +
+			       r->threads.n * 48 >
 		       SCRIPT_SEGMENT ||
 	       r->files.n >= FILES_MAX;
 }
