@@ -213,7 +213,7 @@ class App extends Acts {
 			e.preventDefault();
 			return;
 		}
-		const field = e.target.closest('input, textarea');
+		const field = e.target.closest('input, textarea, select');
 		if (field) {
 			if (e.key === 'Escape') {
 				el('graph').focus();
@@ -221,7 +221,7 @@ class App extends Acts {
 			}
 			return;
 		}
-		if (e.target.closest('button') && (e.key === 'Enter' || e.key === ' '))
+		if (e.target.closest('button, summary') && (e.key === 'Enter' || e.key === ' '))
 			return;
 		const act = ACT_OF_KEY[e.key] || (this.p.sides === 2 ? { w: 'width', x: 'delta' }[e.key] : undefined);
 		if (act)

@@ -224,6 +224,9 @@ def check_samples():
     shot('lanes-dark')
     fresh(os.path.join(TMP, 'ns.html'))
     same('--weight ns has cells of the same length', heat()['group'], h['group'])
+    b.value('document.getElementById("lanemode").focus()')
+    b.key('ArrowDown')
+    same('keys in the choice of lanes do not move in the picture', b.value('cprof.focus()'), None)
 
 
 run(check_wall, check_zoom, check_touch, check_still, check_samples)
