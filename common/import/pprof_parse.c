@@ -129,6 +129,31 @@ static bool add_text(struct pprof_tables *t, struct slice text)
 	return true;
 }
 
+/* Returns whether a field of a sample, which may be a packed list of numbers, can be read to its end. */
+static bool reads_whole(const struct field *f)
+{
+	struct cursor c;
+	uint64_t v;
+
+	if (f->wire != WIRE_BYTES || (f->number != SAMPLE_LOCATION && f->number != SAMPLE_VALUE))
+		return true;
+	c = over(f->bytes);
+	while (cursor_varint(&c, &v))
+		;
+	return c.p == c.end;
+}
+
+static void check_sample(struct pprof_tables *t, struct slice message)
+{
+	struct cursor c = over(message);
+	bool whole = true;
+	struct field f;
+
+	while (field_next(&c, &f))
+		whole = reads_whole(&f) && whole;
+	t->bad += !whole || c.p != c.end;
+}
+
 static void take_number(struct pprof_tables *t, const struct field *f)
 {
 	switch (f->number) {
@@ -156,6 +181,7 @@ static bool take_message(struct pprof_tables *t, const struct field *f)
 		return add_type(t, f->bytes);
 	case PROFILE_SAMPLE:
 		t->samples++;
+		check_sample(t, f->bytes);
 		return true;
 	case PROFILE_MAPPING:
 		return add_mapping(t, f->bytes);

@@ -35,6 +35,9 @@ like "  with a stack whose location is missing" "$(cat "$tmp/err")" \
 like "  and an end that cannot be read" "$(cat "$tmp/err")" "1 messages that cannot be read to their end"
 is "  keeps what is good" "$(cprof-fold --by process "$tmp/out" | xargs)" \
 	"serve-5 100 server-0 7 server-6 2048"
+printf '\022\006\012\001\200\022\001\005' >"$tmp/inside.pb"
+status "a stack that cannot be read to its end" 3 stream -f pprof "$tmp/inside.pb"
+like "  is counted" "$(cat "$tmp/err")" "1 messages that cannot be read to their end"
 is "-f pprof is not needed, and allowed" \
 	"$(stream -f pprof "$tmp/heap.pb" 2>/dev/null | cksum)" "$(cksum <"$tmp/heap.bin")"
 printf 'x 1 1.0: 1 cycles:\n\t1 f (a)\n\n' >"$tmp/script"
