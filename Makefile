@@ -170,7 +170,7 @@ SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(PROCESSOR)))
 
 # A release has the skeletons built, valid only while their sources are unchanged.
-PREBUILT := $(if $(wildcard prebuilt/$(ARCH)),$(shell sha256sum --status -c prebuilt/sources 2>/dev/null && echo prebuilt/$(ARCH)))
+PREBUILT := $(if $(wildcard prebuilt/$(ARCH)),$(shell sha256sum -c prebuilt/sources >/dev/null 2>&1 && echo prebuilt/$(ARCH)))
 
 $(BUILD)/bpf/%.skel.h: $(PREBUILT)/%.skel.h
 	@mkdir -p $(@D)

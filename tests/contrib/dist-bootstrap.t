@@ -8,6 +8,10 @@ mkdir -p "$tmp/tree/contrib" "$tmp/root" "$tmp/base" "$tmp/empty"
 for p in sh env dirname cat sort tr sed grep head id nproc awk sha256sum; do
 	ln -s "$(command -v $p)" "$tmp/base/$p"
 done
+# Like BusyBox's, without long options
+rm "$tmp/base/sha256sum"
+printf '#!/bin/sh\ncase $* in *--*) exit 1 ;; esac\nexec %s "$@"\n' "$(command -v sha256sum)" >"$tmp/base/sha256sum"
+chmod +x "$tmp/base/sha256sum"
 sed "s,^\(	[a-z]* *\)/\(usr\|lib\)/,\1$tmp/root/\2/," "$top/contrib/bootstrap" >"$tmp/tree/contrib/bootstrap"
 
 # fake DIRECTORY PROGRAM...: makes programs that log their arguments, and fail if DIRECTORY/fails exists
