@@ -86,8 +86,11 @@ static void check_writable(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char directory[PATH_MAX] = ".";
+	struct stat st;
 
-	if (access(path, F_OK) != 0) {
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+	} else if (access(path, F_OK) != 0) {
 		if (slash)
 			snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path);
 		path = access(directory, W_OK | X_OK) != 0 ? directory : NULL;

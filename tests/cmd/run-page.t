@@ -30,6 +30,7 @@ like "  shows the wait" "$(cat x.svg)" 'sleeping'
 rm -f ./*
 for kind in "no such program:1:./nothing" \
 	"a file that cannot be written:1:-o /nothing/x.html touch ran" \
+	"a directory:1:--capture . touch ran" \
 	"an option of the recorder that is wrong:2:-F x touch ran" \
 	"no command:2:-q" "another suffix:2:-o x.png touch ran"; do
 	arguments=${kind#*:}
