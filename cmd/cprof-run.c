@@ -215,10 +215,13 @@ static int record_command(const struct run *r, char **operands, size_t n, const 
 	return status;
 }
 
-/* Names the capture and draws the page. Returns the worse status of the two programs. */
+/*
+ * Names the capture and draws the page. Returns the worse status of the two programs. Options come first,
+ * because with POSIXLY_CORRECT they end at the first operand.
+ */
 static int draw_page(const struct run *r, const sigset_t *caught)
 {
-	const char *sym[] = { "cprof-sym", "-o", r->capture, r->raw, r->inlined ? "-i" : NULL, NULL };
+	const char *sym[] = { "cprof-sym", "-o", r->capture, r->inlined ? "-i" : "--", r->raw, NULL };
 	struct arguments flame = { .n = 0 };
 	int named = run_program(sym, caught), drawn;
 
@@ -227,11 +230,12 @@ static int draw_page(const struct run *r, const sigset_t *caught)
 	add(&flame, "cprof-flame");
 	add(&flame, "-o");
 	add(&flame, r->page);
-	add(&flame, r->capture);
 	if (r->inlined)
 		add(&flame, "-i");
 	if (r->waits)
 		add(&flame, "--wall");
+	add(&flame, "--");
+	add(&flame, r->capture);
 	drawn = run_program(flame.list, caught);
 	if (!r->quiet && (drawn == STATUS_OK || drawn == STATUS_DAMAGED))
 		cli_line("%s", r->page);

@@ -26,6 +26,7 @@ like "  and the page is there" "$(head -c 15 x.html)" '<!DOCTYPE html>'
 status "a signal that ends the command" 143 cprof-run -q -o x.html -- sh -c 'kill -TERM $$'
 status "--off-cpu" 0 cprof-run -q --off-cpu=2ms -F 50 -o x.svg sleep 0.2
 like "  shows the wait" "$(cat x.svg)" 'sleeping'
+status "POSIXLY_CORRECT" 0 env POSIXLY_CORRECT=1 cprof-run -q -i --off-cpu -o x.svg --capture c.bin sleep 0.2
 
 rm -f ./*
 for kind in "no such program:1:./nothing" \
