@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 		cli_other(c);
 	}
 	argv += optind;
-	if (!argv[0] || (strcmp(argv[0], "help") == 0 && !argv[1]))
+	if (!argv[0] || (strcmp(argv[0], "help") == 0 && (!argv[1] || strcmp(argv[1], "help") == 0)))
 		return list_programs();
 	if (strcmp(argv[0], "help") == 0)
 		run_program((char *[]){ argv[1], (char *)"--help", NULL });

@@ -29,6 +29,8 @@ status "cprof alone" 0 cprof
 same "  prints the same" "$tmp/out" "$tmp/list"
 status "cprof --help" 0 cprof --help
 same "  prints the same" "$tmp/out" "$tmp/list"
+status "cprof help help" 0 cprof help help
+same "  prints the same" "$tmp/out" "$tmp/list"
 cprof-diff --help >"$tmp/want"
 status "cprof help diff" 0 cprof help diff
 same "  is cprof-diff --help" "$tmp/out" "$tmp/want"
