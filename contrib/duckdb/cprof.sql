@@ -3,9 +3,10 @@
 --	duckdb -init contrib/duckdb/cprof.sql -noheader -list -separator ' ' -c "SELECT * FROM folded('rows/*.tsv',
 --		'2026-11-21 14:03:20', '2026-11-21 14:03:30')" | cprof-flame > all.html
 -- Times are UTC. The result is CPU time in samples, as cprof-fold counts it. ns := true gives nanoseconds, which
--- add up if rates differ. event_ is --event of cprof-fold, with the same lines and numbers: event_ :=
--- 'page-faults', 'off-cpu:sleep', or 'off-cpu' for all waits, in nanoseconds. An event with different units is an
--- error. So are tables that contrib/rows wrote before there were several events: write them again.
+-- add up if rates differ. event_ is one name of --event of cprof-fold, with the same lines and numbers: event_ :=
+-- 'page-faults', 'off-cpu:sleep', or 'off-cpu' for all waits, in nanoseconds. A list of names selects nothing. An
+-- event with different units is an error. So are tables that contrib/rows wrote before there were several events:
+-- write them again.
 -- For frequent queries, convert the rows to Parquet once, which is a nineteenth of the size:
 --	COPY (SELECT * FROM cprof('rows/*.tsv')) TO 'rows.parquet' (COMPRESSION zstd)
 -- and let cprof() below read that with read_parquet.
