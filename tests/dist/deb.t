@@ -13,7 +13,7 @@ deb=$(ls "$BUILD"/deb/cprof_*.deb 2>/dev/null) || skip_all "there is no package:
 like "there are debugging symbols beside it" "$(ls "$BUILD/deb")" '^cprof-dbgsym_.*deb$'
 dpkg-deb -c "$deb" | awk '{ print $6 }' >"$tmp/list"
 for f in ./usr/bin/cprof-record ./usr/bin/cprof-sym ./usr/lib/sysusers.d/cprof.conf ./usr/share/man/man1/cprof-record.1.gz ./usr/share/man/man7/cprof.7.gz \
-	./usr/share/bash-completion/completions/cprof-top ./usr/share/doc/cprof/copyright ./usr/share/doc/cprof/README.Debian; do
+	./usr/share/bash-completion/completions/cprof-top ./usr/share/zsh/vendor-completions/_cprof ./usr/share/doc/cprof/copyright ./usr/share/doc/cprof/README.Debian; do
 	ok "it has $f" grep -qxF "$f" "$tmp/list"
 done
 is "it has the pages to which README links" "$(absent_pages "$tmp/list")" ""
