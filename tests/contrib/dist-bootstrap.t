@@ -112,7 +112,7 @@ fake "$tmp/none" make
 printf '#!/bin/sh\n[ "$*" != "-s bpftool" ]\n' >"$tmp/none/make"
 bootstrap "$tmp/none" build >/dev/null && st=0 || st=$?
 is "without a manager, too" "$st" 1
-like "  and says what is to be installed" "$(cat "$tmp/err")" 'apt-get, dnf, apk, pacman, zypper.*libbpf-dev'
+like "  and says what is to be installed" "$(cat "$tmp/err")" 'apt-get, dnf, apk, pacman, zypper.* bpftool .*libbpf-dev'
 
 if command -v gcc >/dev/null && [ -e /usr/include/libiberty/demangle.h ]; then
 	mkdir "$tmp/fedora"
