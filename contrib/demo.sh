@@ -53,4 +53,5 @@ say "cprof-top -n 15 $BUILD/demo.sym.bin"
 "$BIN/cprof-fold" "$BUILD/demo.sym.bin" >"$BUILD/demo.folded"
 "$BIN/cprof-flame" --title "cprof demo" "$BUILD/demo.sym.bin" >"$BUILD/demo.html"
 "$BIN/cprof-flame" --title "cprof demo" -o svg "$BUILD/demo.sym.bin" >"$BUILD/demo.svg"
-say "The flame graph is $(cd "$BUILD" && pwd)/demo.html; open it in a browser. demo.svg beside it is a picture of it."
+page=$(cd "$BUILD" && pwd)/demo.html
+say "The flame graph is $page; open it in a browser. demo.svg beside it is a picture of it."

@@ -92,7 +92,8 @@ void script_segment_end(struct script_reader *r, enum end_reason reason)
 bool script_segment_full(const struct script_reader *r)
 {
 	size_t each = sizeof(struct script_known) + 56; /* bytes of a line, apart from its text */
-	size_t texts = r->lines_seen.bytes + r->units.bytes + r->strings.bytes + r->files.bytes + r->comms.bytes;
+	size_t texts = r->lines_seen.bytes + r->units.bytes + r->strings.bytes + r->files.bytes +
+		       r->comms.bytes;
 
 	return texts + r->lines_seen.n * each + r->units.n * 56 + r->n_frames * 32 + r->n_nodes * 24 +
 			       r->threads.n * 48 >

@@ -10,7 +10,8 @@ for p in sh env dirname cat sort tr sed grep head id nproc awk sha256sum; do
 done
 # Like BusyBox's, without long options
 rm "$tmp/base/sha256sum"
-printf '#!/bin/sh\ncase $* in *--*) exit 1 ;; esac\nexec %s "$@"\n' "$(command -v sha256sum)" >"$tmp/base/sha256sum"
+printf '#!/bin/sh\ncase $* in *--*) exit 1 ;; esac\nexec %s "$@"\n' \
+	"$(command -v sha256sum)" >"$tmp/base/sha256sum"
 chmod +x "$tmp/base/sha256sum"
 sed "s,^\(	[a-z]* *\)/\(usr\|lib\)/,\1$tmp/root/\2/," "$top/contrib/bootstrap" >"$tmp/tree/contrib/bootstrap"
 
@@ -112,7 +113,8 @@ fake "$tmp/none" make
 printf '#!/bin/sh\n[ "$*" != "-s bpftool" ]\n' >"$tmp/none/make"
 bootstrap "$tmp/none" build >/dev/null && st=0 || st=$?
 is "without a manager, too" "$st" 1
-like "  and says what is to be installed" "$(cat "$tmp/err")" 'apt-get, dnf, apk, pacman, zypper.* bpftool .*libbpf-dev'
+like "  and says what is to be installed" "$(cat "$tmp/err")" \
+	'apt-get, dnf, apk, pacman, zypper.* bpftool .*libbpf-dev'
 
 if command -v gcc >/dev/null && [ -e /usr/include/libiberty/demangle.h ]; then
 	mkdir "$tmp/fedora"

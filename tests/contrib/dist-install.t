@@ -17,7 +17,8 @@ is "each page is there, in its section" "$(cd "$dest/usr/local/share/man" && ls 
 is "each command has a completion" "$(ls "$dest/usr/local/share/bash-completion/completions" | xargs)" "$programs"
 unit=usr/local/lib/systemd/system/cprof.service
 same "the unit is that of contrib" "$dest/$unit" contrib/systemd/cprof.service
-is "a package's unit says how to begin" "$(sed -f contrib/dist/unit.sed "$dest/$unit" | sed -n '2,3p')" "# To begin:
+is "a package's unit says how to begin" \
+	"$(sed -f contrib/dist/unit.sed "$dest/$unit" | sed -n '2,3p')" "# To begin:
 #	systemctl daemon-reload && systemctl enable --now cprof"
 is "all but the programs can be read by all, and no more" "$(find "$dest" -type f ! -path '*/bin/*' ! -perm 644)" ""
 
