@@ -177,6 +177,16 @@ static bool may_ask(struct channel *c, struct asked *a)
 	return c->n < ASKED_MOST && (uid_of(a) == 0 || same < ASKED_OF_ONE);
 }
 
+/* Adds the question to those of a process. Returns false if there is no memory or no room. */
+static bool enqueue(struct opener *o, int which, struct asked *a)
+{
+	struct channel *c = &o->channels[which];
+	bool may = may_ask(c, a);
+
+	o->dropped += !may;
+	return may && add_question(c, *a);
+}
+
 /* Moves the question whose turn it is to the front of those that wait. One that was lost goes first. */
 static void choose_next(struct channel *c)
 {
@@ -251,7 +261,6 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 			   .hopeless = silent_users_has(&o->users, (pid_t)q->pid, host_mono_ns()) };
 	bool remote = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor);
 	int which = remote ? REMOTE : LOCAL;
-	bool may;
 
 	if (q->path.n > OPENER_PROCESS_PATH || q->build_id.n > ELF_ID_MAX)
 		return false;
@@ -265,9 +274,7 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 		memcpy(a.ask->bytes, q->path.p, q->path.n);
 	if (q->build_id.n)
 		memcpy(a.ask->bytes + q->path.n, q->build_id.p, q->build_id.n);
-	may = may_ask(&o->channels[which], &a);
-	o->dropped += !may;
-	if (!may || !add_question(&o->channels[which], a)) {
+	if (!enqueue(o, which, &a)) {
 		free(a.ask);
 		return false;
 	}
@@ -391,15 +398,6 @@ static bool take_report(struct opener *o, struct channel *c, int fd, struct open
 	return true;
 }
 
-static bool pass_on(struct opener *o, struct asked *a)
-{
-	struct channel *c = &o->channels[REMOTE];
-	bool may = may_ask(c, a);
-
-	o->dropped += !may;
-	return may && add_question(c, *a);
-}
-
 /* Takes messages of a process up to the next answer. Returns false if there is none now. */
 static bool take_message(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
@@ -434,7 +432,7 @@ static bool take_message(struct opener *o, int which, uint64_t now, struct opene
 		if (r->kind == OPENER_PROCESS_ANSWER)
 			return take_report(o, c, fd, a);
 		/* For the remote process. Without memory or room to pass the question on, it ends here. */
-		if (which == REMOTE || !pass_on(o, &c->asked[0]))
+		if (which == REMOTE || !enqueue(o, REMOTE, &c->asked[0]))
 			return answer_first(o, c, OPENER_NONE, a);
 		drop_first(c, false);
 		send_waiting(o, REMOTE, now);
