@@ -1,5 +1,12 @@
 #include "cmd/cprof-record/helper/silent_devices.h"
 
+uint64_t silent_devices_longer(uint64_t rest)
+{
+	if (rest == 0)
+		return SILENT_DEVICES_FIRST;
+	return rest < SILENT_DEVICES_LAST / 2 ? 2 * rest : SILENT_DEVICES_LAST;
+}
+
 static struct silent_device *find_device(const struct silent_devices *s, uint64_t major, uint64_t minor)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -31,10 +38,8 @@ static struct silent_device *new_device(struct silent_devices *s, uint64_t now)
 bool silent_devices_note(struct silent_devices *s, uint64_t major, uint64_t minor, uint64_t now, bool *first)
 {
 	struct silent_device *d = find_device(s, major, minor);
-	uint64_t rest = d ? 2 * d->rest : SILENT_DEVICES_FIRST;
+	uint64_t rest = silent_devices_longer(d ? d->rest : 0);
 
-	if (rest > SILENT_DEVICES_LAST)
-		rest = SILENT_DEVICES_LAST;
 	*first = !d;
 	if (!d)
 		d = new_device(s, now);

@@ -30,6 +30,8 @@ struct silent_devices {
 	size_t n;
 };
 
+/* Returns the length of the rest after one of this length; 0: there was none. */
+uint64_t silent_devices_longer(uint64_t rest);
 /* Returns true if the device rests. */
 bool silent_devices_has(const struct silent_devices *s, uint64_t major, uint64_t minor, uint64_t now);
 /* Lets the device rest. *first: it was not known. Returns false if too many other devices rest. */

@@ -6,14 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cmd/cprof-record/helper/silent_devices.h"
 #include "cmd/cprof-record/host/vdso.h"
 #include "common/base/array.h"
 #include "common/base/full_write.h"
 
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */
-#define FIRST_REST (10000 * MILLISECOND) /* that of a device is no longer (silent_devices.h) */
-#define LAST_REST (600000 * MILLISECOND)
 #define UNUSED (5000 * MILLISECOND) /* a table without stacks for this long may be evicted for others */
 
 bool table_cache_init(struct table_cache *t, struct procs *procs)
@@ -320,19 +319,12 @@ static void ask_table(struct table_cache *t, uint32_t number, const struct proc 
 	give_work(t, now);
 }
 
-static uint64_t longer_rest(uint64_t rest)
-{
-	if (rest == 0)
-		return FIRST_REST;
-	return rest < LAST_REST / 2 ? 2 * rest : LAST_REST;
-}
-
 /* The file's system may answer later: the file is asked for again, less and less often. */
 static void rest_file(struct table_cache *t, uint32_t number, uint64_t now)
 {
 	struct table *f = &t->items[number];
 
-	f->rest = longer_rest(f->rest);
+	f->rest = silent_devices_longer(f->rest);
 	retry_later(t, number, now + f->rest);
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
@@ -385,7 +377,7 @@ static void note_slow(struct table_cache *t, uid_t owner, uint64_t now)
 		if (t->slow[i].uid == owner || t->slow[i].until < s->until)
 			s = &t->slow[i];
 	last = s->uid == owner ? s->lasts : 0;
-	last = longer_rest(last);
+	last = silent_devices_longer(last);
 	*s = (struct slow_user){ owner, now + last, last };
 }
 
