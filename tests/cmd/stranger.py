@@ -152,6 +152,8 @@ def tables(page):
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../man/cprof-stream.5"), encoding="utf-8") as f:
     RECORDS, VALUES = tables(f)
+    f.seek(0)
+    VERSION = tuple(map(int, re.search(r"describes version (\d+)\.(\d+), least (\d+)", f.read()).groups()))
 RUNS = {11: "frames", 12: "nodes", 13: "samples"}
 
 
@@ -307,7 +309,7 @@ class Reader:
             start += 6
         elif not self.segment or self.segment.field != field:
             self.damage(self.block_at, 0, max(number, 1), "a header is missing")
-            self.begin(field, (1, 8, 1))
+            self.begin(field, VERSION)
         elif number <= self.segment.last:
             self.damage(self.block_at, 32 + length, 0, "a block twice")
             return
