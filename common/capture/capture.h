@@ -170,6 +170,7 @@ struct capture_ksym {
 	uint64_t address, size;
 	uint32_t name, module; /* text ids; module 0: the kernel itself */
 	uint32_t order;        /* order of arrival */
+	uint64_t time;         /* when it was looked up */
 	uint64_t end;          /* once sorted; without a size it ends where the next one begins */
 	uint64_t reach;        /* once sorted: the highest end up to here */
 };

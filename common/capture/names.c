@@ -153,7 +153,8 @@ const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32
 
 const char *ksym_apply(struct capture *c, const struct record_ksym *r)
 {
-	struct capture_ksym k = { .address = r->address, .size = r->size, .order = (uint32_t)c->n_ksyms };
+	struct capture_ksym k = { .address = r->address, .size = r->size, .time = r->time,
+				.order = (uint32_t)c->n_ksyms };
 
 	if (!text_add(c, r->name, &k.name) || !text_add(c, r->module, &k.module) ||
 	    !grow_array(&c->ksyms, &c->cap_ksyms, c->n_ksyms, sizeof(*c->ksyms)))
@@ -203,6 +204,8 @@ static bool is_closer(const struct capture_ksym *a, const struct capture_ksym *b
 {
 	bool a_before = a->order < before, b_before = b->order < before;
 
+	if (a->address == b->address && a->time == b->time) /* aliases */
+		return a->order < b->order;
 	return a_before != b_before ? a_before : (a->order > b->order) == a_before;
 }
 

@@ -279,8 +279,9 @@ static void random_names(void)
 }
 
 #define KFRAME(id, address) "frame id=" #id " process=0 kind=exact address=" #address "\n"
-#define KSYM(address, size, name) \
-	"ksym time=1 address=" #address " size=" #size " name=\"" name "\" module=\"\"\n"
+#define KSYM(address, size, name) KSYM_AT(1, address, size, name)
+#define KSYM_AT(time, address, size, name) \
+	"ksym time=" #time " address=" #address " size=" #size " name=\"" name "\" module=\"\"\n"
 
 static const char *kernel_name(uint32_t frame)
 {
@@ -304,7 +305,7 @@ static void kernel_symbols(void)
 	check_text(kernel_name(14), "none", "  ends there");
 	/* The kernel replaces a module by one that begins later, and that one by the first again. */
 	say(KSYM(0x9000, 0x200, "one") KFRAME(16, 0x9010) KSYM(0x9008, 0x80, "two") KFRAME(17, 0x9020)
-	    KSYM(0x9000, 0x200, "one") KFRAME(18, 0x9030) KSYM(0x9000, 0x100, "three") KFRAME(19, 0x9040)
+	    KSYM(0x9000, 0x200, "one") KFRAME(18, 0x9030) KSYM_AT(2, 0x9000, 0x100, "three") KFRAME(19, 0x9040)
 	    KFRAME(20, 0x9150));
 	check_text(kernel_name(16), "one", "a module that was replaced names its frames");
 	check_text(kernel_name(17), "two", "  its successor names later ones");
@@ -313,6 +314,8 @@ static void kernel_symbols(void)
 	check_text(kernel_name(20), "one", "  names nothing after its end");
 	say(KFRAME(21, 0xa010) KSYM(0xa000, 0x20, "late") KSYM(0xa000, 0x20, "later"));
 	check_text(kernel_name(21), "late", "a frame before all symbols has the first one");
+	say(KSYM(0xb000, 0x20, "alias") KSYM(0xb000, 0x20, "other") KFRAME(22, 0xb010));
+	check_text(kernel_name(22), "alias", "and of two that were looked up at once, it is the first one");
 }
 
 static void totals(void)
