@@ -297,6 +297,17 @@ int finish_switch(unsigned long long *ctx)
 	return 0;
 }
 
+/* A function of its own: beside the frames of a walk, a program's 512 bytes have no room for a struct wait. */
+static __noinline int report_times(const struct wait_times *times, unsigned long long key, unsigned long long now)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct wait w = { .times = *times };
+
+	fill_head(&w, task->tgid, task->pid, now);
+	w.head.weight = key;
+	return submit_record(&w, sizeof(w), WAKE_FOR_MUCH);
+}
+
 /*
  * schedule() returns to a thread after a long wait. The thread may be preempted here, and on_switch may give
  * the site to another wait: so the reported time is taken out first.
@@ -305,8 +316,9 @@ SEC("fexit/schedule")
 int on_back(void *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	unsigned long long key, now;
+	struct wait_times times;
 	struct scratch *scratch;
-	struct wait w = {};
 	struct thread *t;
 	struct site *s;
 
@@ -317,14 +329,15 @@ int on_back(void *ctx)
 		return 0;
 	t->due = 0;
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
-	fill_wait(&w, s, task->tgid, task->pid, bpf_ktime_get_ns());
+	key = s->key;
+	now = bpf_ktime_get_ns();
 	for (int i = 0; i < WAIT_REASONS; i++)
-		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
-	fill_last(&w, t);
-	scratch = begin_own_stack(w.head.weight, w.head.time, STACK_OF_RETURN) ? take_stack(ctx, 1) : NULL;
+		times.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
+	fill_last(&times, t);
+	scratch = begin_own_stack(key, now, STACK_OF_RETURN) ? take_stack(ctx, 1) : NULL;
 	if (scratch && submit_stack(scratch) == 0)
 		s->epoch = epoch;
-	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH))
+	if (report_times(&times, key, now))
 		count_wait(WAIT_COUNT_LOST, 1);
 	return 0;
 }

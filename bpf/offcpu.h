@@ -21,15 +21,19 @@ enum wait_reason {
 	WAIT_REASONS,
 };
 
-struct wait {
-	struct sample_head head; /* weight: the key; time: the end of the last wait */
+struct wait_times {
 	unsigned long long ns[WAIT_REASONS];
-	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
 	/* The last wait, with its parts reported before, if it lasted min_ns or longer; otherwise 0. */
 	unsigned long long slept, queued; /* until it was woken, and after that until on */
 	unsigned long long throttled; /* part of queued */
 	unsigned long long on;    /* when it ran again */
 	unsigned long long woken; /* the time of the struct waker that ended it; 0: there is none */
+};
+
+struct wait {
+	struct sample_head head; /* weight: the key; time: the end of the last wait */
+	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
+	struct wait_times times;
 };
 
 /*

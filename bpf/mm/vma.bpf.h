@@ -48,7 +48,11 @@ static __always_inline struct vma_memory *vma_memory(void)
 {
 	struct scratch *s = my_scratch();
 
-	return s ? &s->vma : NULL;
+	if (!s)
+		return NULL;
+	/* Otherwise clang 19 adds the offset before it looks for NULL, which kernels up to 6.1 refuse. */
+	walk_opaque(s);
+	return &s->vma;
 }
 
 static __always_inline int vma_read(struct vma_memory *v, __u64 from)

@@ -220,22 +220,27 @@ static __always_inline void fill_site(struct wait *w, const struct site *s)
 {
 	w->head.weight = s->key;
 	for (int i = 0; i < WAIT_REASONS; i++)
-		w->ns[i] = s->ns[i];
+		w->times.ns[i] = s->ns[i];
 }
 
-static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
-				      unsigned long long now)
+static __always_inline void fill_head(struct wait *w, unsigned int pid, unsigned int tid, unsigned long long now)
 {
 	w->head.time = now;
 	w->head.cpu = bpf_get_smp_processor_id();
 	w->head.pid = pid;
 	w->head.tid = tid;
 	w->head.what = SAMPLE_WAIT;
+}
+
+static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
+				      unsigned long long now)
+{
+	fill_head(w, pid, tid, now);
 	fill_site(w, s);
 }
 
 /* Adds the last wait as a whole, once. */
-static __always_inline void fill_last(struct wait *w, struct thread *t)
+static __always_inline void fill_last(struct wait_times *w, struct thread *t)
 {
 	w->slept = t->slept;
 	w->queued = t->queued;
@@ -263,11 +268,11 @@ WALK_FN int report_site(struct thread *t, unsigned int which, unsigned int pid, 
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
 	if (!gone)
-		fill_last(&w, t);
+		fill_last(&w.times, t);
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
-	} else if (gone || w.slept + w.queued) { /* otherwise all of it stays, and is reported later */
+	} else if (gone || w.times.slept + w.times.queued) { /* otherwise all of it stays, and is reported later */
 		count_wait(WAIT_COUNT_LOST, 1);
 	}
 	if (gone)

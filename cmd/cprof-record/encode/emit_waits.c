@@ -86,12 +86,12 @@ static void add_site(struct emit *e, struct record_woken *r, struct wait_site *s
 /* Writes the last wait as a whole. The waker may be a thread that is not recorded. */
 static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
 {
-	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->woken);
-	struct record_woken r = { .time = w->on, .thread = t->id, .slept = w->slept, .queued = w->queued,
-				  .by = found.by, .throttled = w->throttled };
+	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->times.woken);
+	struct record_woken r = { .time = w->times.on, .thread = t->id, .slept = w->times.slept, .queued = w->times.queued,
+				  .by = found.by, .throttled = w->times.throttled };
 	struct task *waker = NULL;
 
-	if (w->slept && w->slept < e->options->off_cpu_ns)
+	if (w->times.slept && w->times.slept < e->options->off_cpu_ns)
 		r.by = WOKEN_BY_BRIEF;
 	if (r.by == WOKEN_BY_TASK)
 		waker = procs_task(e->procs, found.pid, found.tid, w->head.time);
@@ -107,10 +107,10 @@ static void put_woken(struct emit *e, const struct wait *w, const struct task *t
 /* Writes the samples of others on the CPU for which the thread was queued. */
 static void put_outsiders(struct emit *e, const struct wait *w)
 {
-	size_t at = outsiders_find(&e->outsiders, w->on - w->queued + w->throttled);
+	size_t at = outsiders_find(&e->outsiders, w->times.on - w->times.queued + w->times.throttled);
 	const struct outsider *s;
 
-	while ((s = outsiders_next(&e->outsiders, &at, w->head.cpu, w->on))) {
+	while ((s = outsiders_next(&e->outsiders, &at, w->head.cpu, w->times.on))) {
 		uint64_t thread = emit_outsider(e, s->pid, s->tid, s->cgroup, s->time);
 
 		if (thread)
@@ -122,8 +122,8 @@ static void put_outsiders(struct emit *e, const struct wait *w)
 /* Returns when the part of the wait for this reason ended. */
 static uint64_t end_of_part(const struct wait *w, unsigned int reason)
 {
-	return w->head.time - (reason < WAIT_CPU ? w->ns[WAIT_CPU] : 0) -
-	       (reason < WAIT_THROTTLED ? w->ns[WAIT_THROTTLED] : 0);
+	return w->head.time - (reason < WAIT_CPU ? w->times.ns[WAIT_CPU] : 0) -
+	       (reason < WAIT_THROTTLED ? w->times.ns[WAIT_THROTTLED] : 0);
 }
 
 uint64_t emit_wait_time(const struct wait *w)
@@ -146,14 +146,14 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 	emit_tree(e, t->proc, w->head.time);
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.sample.event = EVENT_WAITS + i;
-		r.sample.weight = w->ns[i];
+		r.sample.weight = w->times.ns[i];
 		r.sample.time = end_of_part(w, i);
 		if (r.sample.weight)
 			emit_put_sample(e, &r);
 	}
-	if (w->queued > w->throttled)
+	if (w->times.queued > w->times.throttled)
 		put_outsiders(e, w);
-	if (w->slept + w->queued)
+	if (w->times.slept + w->times.queued)
 		put_woken(e, w, t);
 	e->waits++;
 	if (w->gone)
