@@ -252,6 +252,7 @@ $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(MORE) $(LIB) $(BPF_LIBS) $(LIBS)
 
 # These replace what their module asks others.
+$(BUILD)/tests/record-silence: DEFS += -Wl,--wrap=opener_ask,--wrap=host_mono_ns
 $(BUILD)/tests/record-silence: private MORE = $(call obj,cmd/cprof-record/unwind/table_cache.c)
 $(BUILD)/tests/record-silence: $(call obj,cmd/cprof-record/unwind/table_cache.c)
 

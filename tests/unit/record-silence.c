@@ -1,9 +1,12 @@
-/* File systems that do not answer: how long their devices and the unwind tables of their files rest. */
+/* File systems that do not answer, and questions without room: when files are asked for again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cprof-record/helper/silent_devices.h"
+#include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/process/jit_dumps.h"
 #include "cmd/cprof-record/unwind/table_cache.h"
 #include "tests/unit/unwind-store.h"
 
@@ -95,6 +98,67 @@ static void check_tables(struct table_cache *t)
 	check(table_cache_want(t, &p, &map, now), "once its file system answered, stacks wait again");
 }
 
+bool __wrap_opener_ask(struct opener *o, const struct opener_question *q);
+uint64_t __wrap_host_mono_ns(void);
+
+static uint64_t clock_now = 1000 * SECOND;
+static bool has_room = true;
+
+uint64_t __wrap_host_mono_ns(void)
+{
+	return clock_now;
+}
+
+/* The question of a reader of perf maps or jitdump files. */
+bool __wrap_opener_ask(struct opener *o, const struct opener_question *q)
+{
+	(void)o;
+	if (!has_room)
+		return false;
+	asked++;
+	question = q->id;
+	return true;
+}
+
+static void ignore_code(void *arg, uint64_t process_id, const struct jitfile_code *code)
+{
+	(void)arg, (void)process_id, (void)code;
+}
+
+/* Returns whether the file is asked for after this time, and gives this answer. */
+static bool asks_dump(struct jit_dumps *js, uint64_t after, enum opener_said said)
+{
+	uint32_t before = asked;
+
+	clock_now += after;
+	jit_dumps_poll(js, ignore_code, NULL);
+	if (asked == before)
+		return false;
+	jit_dumps_opened(js, &(struct opener_answer){ .said = said, .id = question, .place = 7, .fd = -1 });
+	return true;
+}
+
+static void check_dumps(void)
+{
+	static struct jit_budget budget;
+	struct jit_dumps *js = jit_dumps_new(NULL, &budget);
+	struct jitdump_mapping m = { slice_of("/tmp/jit-1.dump"), 0x1000, 0x2000, 7 };
+
+	has_room = false;
+	check(jit_dumps_watch(js, 7, getpid(), &m) && jit_dumps_asked(js) == 0,
+	      "there is no room for a question");
+	has_room = true;
+	check(asks_dump(js, SECOND, OPENER_LATER), "a jitdump file is asked for a second later");
+	check(asks_dump(js, SECOND, OPENER_SILENT), "... and again if the next process had no room");
+	check(!asks_dump(js, 9 * SECOND, OPENER_SILENT) && asks_dump(js, 2 * SECOND, OPENER_SILENT),
+	      "one whose file system does not answer rests as long as its device");
+	check(!asks_dump(js, 19 * SECOND, OPENER_SILENT) && asks_dump(js, 2 * SECOND, OPENER_SILENT),
+	      "... and then twice as long");
+	check(asks_dump(js, 41 * SECOND, OPENER_NONE) && !asks_dump(js, 1000 * SECOND, OPENER_NONE),
+	      "one that does not exist is not asked for again");
+	jit_dumps_free(js);
+}
+
 int main(void)
 {
 	struct procs procs = { .exes = exes, .n_exes = 1 };
@@ -103,6 +167,8 @@ int main(void)
 
 	exes[0] = (struct exe){ .path = slice_of("/mnt/program"), .minor = 40, .inode = 7 };
 	check_devices();
+	check_dumps();
+	asked = 0;
 	if (!check(table_cache_init(&t, &procs), "the cache of tables begins"))
 		return checks_done();
 	t.store = new_store(&m, 4 << 20);

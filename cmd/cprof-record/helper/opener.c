@@ -431,9 +431,10 @@ static bool take_message(struct opener *o, int which, uint64_t now, struct opene
 		c->cpu_ns = r->cpu_ns;
 		if (r->kind == OPENER_PROCESS_ANSWER)
 			return take_report(o, c, fd, a);
-		/* For the remote process. Without memory or room to pass the question on, it ends here. */
-		if (which == REMOTE || !enqueue(o, REMOTE, &c->asked[0]))
+		if (which == REMOTE) /* a remote process passes nothing on */
 			return answer_first(o, c, OPENER_NONE, a);
+		if (!enqueue(o, REMOTE, &c->asked[0]))
+			return answer_first(o, c, OPENER_LATER, a);
 		drop_first(c, false);
 		send_waiting(o, REMOTE, now);
 	}

@@ -58,6 +58,7 @@ enum opener_said {
 	OPENER_OPENED,
 	OPENER_NONE,   /* no such file, or another or not a regular one; error may hold the errno */
 	OPENER_SILENT, /* its file system does not answer, now or a while ago: ask again later */
+	OPENER_LATER,  /* too many questions wait already: ask again later */
 	OPENER_LARGE,  /* larger than a copy may be */
 };
 

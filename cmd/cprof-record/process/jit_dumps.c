@@ -7,6 +7,7 @@
 
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/helper/silent_devices.h"
 #include "common/base/array.h"
 #include "common/stream/record.h"
 
@@ -16,7 +17,7 @@ enum {
 	FILES_LEFT = 64,
 	CODE_BYTES = 32, /* size of a piece of code in a capture, without its name */
 	MILLISECOND = 1000000,
-	COPY_PERIOD = 900 * MILLISECOND, /* between copies of a file that is not on local disk */
+	COPY_PERIOD = 900 * MILLISECOND, /* between questions for one file */
 	PATH_MOST = 4096,
 };
 
@@ -35,6 +36,8 @@ struct dump {
 	bool copied;      /* the descriptor is of a copy, ... */
 	uint64_t from;    /* ... which has the bytes from here on */
 	uint64_t asked;   /* time of the last question */
+	bool wanted;      /* no answer yet says whether there is a file: it is to be asked for again */
+	uint64_t rest;    /* its file system did not answer: ns until the next question; 0: it did */
 	struct jitfile file;
 	uint64_t read;    /* bytes read since the last start from the beginning */
 	uint64_t known;   /* offset up to which it was delivered before a restart */
@@ -239,6 +242,16 @@ static void ask_for_dump(struct jit_dumps *js, struct dump *d)
 		d->question = ++js->questions;
 }
 
+/* Asks for a file that is not open yet, or for a newer copy, if it is time. */
+static void ask_again(struct jit_dumps *js, struct dump *d)
+{
+	uint64_t pause = d->rest ? d->rest : COPY_PERIOD;
+	bool due = d->fd < 0 ? d->wanted : d->copied && !d->done;
+
+	if (due && !d->resting && host_mono_ns() - d->asked > pause)
+		ask_for_dump(js, d);
+}
+
 bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m)
 {
 	struct dump d = { .process_id = process_id, .pid = pid, .fd = -1, .start = m->start, .end = m->end, .mapped_inode = m->inode };
@@ -255,6 +268,7 @@ bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const
 		return false;
 	}
 	memcpy(path, m->path.p, m->path.n);
+	d.wanted = true;
 	d.path = (struct slice){ path, m->path.n };
 	js->items[js->n++] = d;
 	ask_for_dump(js, &js->items[js->n - 1]);
@@ -287,6 +301,17 @@ static bool take_file(struct jit_dumps *js, struct dump *d, const struct opener_
 	return true;
 }
 
+/* Returns true for an answer that leaves open whether there is a file. */
+static bool put_off(struct jit_dumps *js, struct dump *d, const struct opener_answer *a)
+{
+	bool silent = a->said == OPENER_SILENT;
+
+	if (silent && !d->rest)
+		complain_of_dump(js, d->pid, "its file system does not answer");
+	d->rest = silent ? silent_devices_longer(d->rest) : 0;
+	return silent || a->said == OPENER_LATER;
+}
+
 void jit_dumps_opened(struct jit_dumps *js, const struct opener_answer *a)
 {
 	bool taken = false;
@@ -296,13 +321,12 @@ void jit_dumps_opened(struct jit_dumps *js, const struct opener_answer *a)
 		i++;
 	if (i < js->n) {
 		js->items[i].question = 0;
-		if (a->said == OPENER_SILENT)
-			complain_of_dump(js, js->items[i].pid, "its file system does not answer");
-		else if (a->fd < 0 && a->error)
+		js->items[i].wanted = put_off(js, &js->items[i], a);
+		if (a->fd < 0 && a->error)
 			complain_of_dump(js, js->items[i].pid, strerror(a->error));
 		if (a->fd >= 0 && !is_twice(js, &js->items[i], a))
 			taken = take_file(js, &js->items[i], a);
-		else if (a->fd >= 0 || (a->said != OPENER_SILENT && js->items[i].fd < 0))
+		else if (a->fd >= 0 || (!js->items[i].wanted && js->items[i].fd < 0))
 			remove_at(js, i);
 	}
 	if (a->fd >= 0 && !taken)
@@ -430,8 +454,8 @@ static int read_dump(struct jit_dumps *js, struct dump *d, uint64_t limit, jitdu
 		complain_of_dump(js, d->pid, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 	d->said_budget |= d->held;
 	more &= !d->held;
-	if (d->fd >= 0 && d->copied && !more && !d->done && !d->resting && host_mono_ns() - d->asked > COPY_PERIOD)
-		ask_for_dump(js, d);
+	if (!more)
+		ask_again(js, d);
 	return more;
 }
 

@@ -16,8 +16,8 @@
  * accepted if the header has that pid (JavaScriptCore: "jitTID-PID.dump"). The mapping thus identifies the
  * file. It is trusted if it is a regular file that belongs to the process's effective user. It stays open,
  * and can be read to its end after the process has gone. A file that is not on local disk is copied each
- * second. Names and unwind information are read, not the code itself. A process may have JIT_DUMPS_OF_ONE
- * files.
+ * second. A question without room or answer is asked again. Names and unwind information are read, not the
+ * code itself. A process may have JIT_DUMPS_OF_ONE files.
  *
  * Some compilers write through a buffer, so that their records are old when they can be read. In that case,
  * and while a file is still empty, marks are delivered between the pieces of code. Marks divide the time:
