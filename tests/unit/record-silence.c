@@ -7,6 +7,7 @@
 #include "cmd/cprof-record/helper/silent_devices.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/process/jit_dumps.h"
+#include "cmd/cprof-record/process/perf_maps.h"
 #include "cmd/cprof-record/unwind/table_cache.h"
 #include "tests/unit/unwind-store.h"
 
@@ -159,6 +160,44 @@ static void check_dumps(void)
 	jit_dumps_free(js);
 }
 
+static void ignore_lines(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n)
+{
+	(void)arg, (void)process_id, (void)generation, (void)data, (void)n;
+}
+
+/* The same for a perf map. */
+static bool asks_map(struct perf_maps *js, uint64_t after, enum opener_said said)
+{
+	uint32_t before = asked;
+
+	clock_now += after;
+	perf_maps_poll(js, clock_now, ignore_lines, NULL);
+	if (asked == before)
+		return false;
+	perf_maps_opened(js, &(struct opener_answer){ .said = said, .id = question, .place = 7, .fd = -1 },
+			 clock_now);
+	return true;
+}
+
+static void check_maps(void)
+{
+	static struct jit_budget budget;
+	struct perf_maps *js = perf_maps_new(NULL, &budget);
+	uint32_t before = asked;
+
+	check(perf_maps_watch(js, 7, getpid(), 0) && asked == before + 1, "a perf map is asked for");
+	perf_maps_opened(js,
+			 &(struct opener_answer){
+				 .said = OPENER_SILENT, .id = question, .place = 7, .fd = -1 },
+			 clock_now);
+	check(!asks_map(js, 9 * SECOND, OPENER_SILENT) && asks_map(js, 2 * SECOND, OPENER_SILENT),
+	      "... and again if its file system did not answer, after a rest");
+	check(!asks_map(js, 19 * SECOND, OPENER_NONE) && asks_map(js, 2 * SECOND, OPENER_NONE),
+	      "... that is twice as long the next time");
+	check(asks_map(js, SECOND, OPENER_NONE), "once it answered, it is asked for as often as others");
+	perf_maps_free(js);
+}
+
 int main(void)
 {
 	struct procs procs = { .exes = exes, .n_exes = 1 };
@@ -168,6 +207,7 @@ int main(void)
 	exes[0] = (struct exe){ .path = slice_of("/mnt/program"), .minor = 40, .inode = 7 };
 	check_devices();
 	check_dumps();
+	check_maps();
 	asked = 0;
 	if (!check(table_cache_init(&t, &procs), "the cache of tables begins"))
 		return checks_done();

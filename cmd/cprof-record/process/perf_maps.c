@@ -156,7 +156,7 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 /* Checks for another file at the path; the open one is read to its end first. */
 static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 {
-	if (w->next >= 0 || w->gone || w->question)
+	if (w->next >= 0 || w->gone || w->question || now < w->rests_until)
 		return;
 	w->path_looked = now;
 	perf_maps_ask(js, w, OPENER_PERF_MAP);
@@ -204,7 +204,7 @@ static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint6
 
 static void try_open(struct perf_maps *js, struct watch *w, uint64_t now)
 {
-	if (!w->gone && !w->question && now >= w->next_try)
+	if (!w->gone && !w->question && now >= w->next_try && now >= w->rests_until)
 		perf_maps_ask(js, w, OPENER_PERF_MAP);
 }
 

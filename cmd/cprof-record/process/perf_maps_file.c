@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/helper/silent_devices.h"
 #include "cmd/cprof-record/host/host.h"
 
 enum { COMPLAINT_MAX = 2048 };
@@ -114,6 +115,7 @@ bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_a
 {
 	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
 
+	w->rest = 0;
 	if (w->fd >= 0 && is_same(&w->of, a)) {
 		if (!a->copied) /* it is open already */
 			return false;
@@ -145,9 +147,10 @@ bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_a
 
 void perf_maps_take_none(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
-	if (a->said == OPENER_SILENT) {
+	w->rest = a->said == OPENER_SILENT ? silent_devices_longer(w->rest) : 0;
+	if (w->rest) {
 		perf_maps_complain(js, w, SAID_OPEN, "its file system does not answer");
-		w->gone = true;
+		w->rests_until = now + w->rest;
 		return;
 	}
 	if (a->error == EMFILE || a->error == ENFILE)

@@ -44,6 +44,7 @@ struct watch {
 
 	/* While there is no map. */
 	uint64_t next_try, delay;
+	uint64_t rest, rests_until; /* its file system did not answer: how long it is left alone; 0: it did */
 
 	/* The map. */
 	uint64_t generation;
