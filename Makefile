@@ -301,6 +301,12 @@ $(BUILD)/tests/record-reread: DEFS += -Wl,--wrap=host_mono_ns,--wrap=ioctl
 $(BUILD)/tests/record-reread: private MORE = $(REREAD)
 $(BUILD)/tests/record-reread: $(REREAD)
 
+# The test says when there is room for questions.
+EXES = $(call obj,$(patsubst %,cmd/cprof-record/process/%.c,readings procs procs_exes proc_scan))
+$(BUILD)/tests/record-identity: DEFS += -Wl,--wrap=opener_ask,--wrap=opener_has_room,--wrap=host_mono_ns
+$(BUILD)/tests/record-identity: private MORE = $(EXES)
+$(BUILD)/tests/record-identity: $(EXES)
+
 # The test acts before a file is locked, and fills the disk.
 $(BUILD)/tests/record-parts: DEFS += -Wl,--wrap=flock,--wrap=fallocate,--wrap=unlinkat
 $(BUILD)/tests/record-parts: private MORE = \

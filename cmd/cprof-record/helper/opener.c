@@ -282,6 +282,12 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 	return true;
 }
 
+/* A question may have to be passed on, so there must be room for those of both processes in one. */
+bool opener_has_room(const struct opener *o)
+{
+	return o->channels[LOCAL].n + o->channels[REMOTE].n < ASKED_OF_ONE;
+}
+
 /* --- answers --------------------------------------------------------------------------------- */
 
 static void set_complaint(struct opener *o, const char *text)

@@ -86,6 +86,8 @@ int opener_fd(const struct opener *o);
  * ask again later.
  */
 bool opener_ask(struct opener *o, const struct opener_question *q);
+/* Returns true if few questions wait: one more has room, of any user. */
+bool opener_has_room(const struct opener *o);
 /* Takes an answer, without waiting; false: there is none now. Each question gets one, in any order. */
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a);
 /*

@@ -82,8 +82,7 @@ static uint32_t task_with_memory(uint32_t pid)
 	return found ? found : pid;
 }
 
-/* Is there a file that the opener could open? */
-static bool is_file(const struct change *c)
+bool proc_scan_is_file(const struct change *c)
 {
 	return is_path(c->text) && c->inode && !(c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0);
 }
@@ -100,7 +99,7 @@ bool proc_scan_ask_identity(struct opener *o, uint32_t pid, const struct change 
 {
 	struct opener_question q;
 
-	if (!o || !is_file(c))
+	if (!o || !proc_scan_is_file(c))
 		return false;
 	q = question_of(pid, c);
 	q.id = id;
@@ -114,7 +113,7 @@ static void identify_now(struct proc_scan *s, uint32_t pid, const struct change 
 	struct opener_question q;
 	struct opener_answer a;
 
-	if (!s->opener || !s->patient || !is_file(c))
+	if (!s->opener || !s->patient || !proc_scan_is_file(c))
 		return;
 	q = question_of(pid, c);
 	if (opener_wait(s->opener, &q, &a)) {

@@ -55,10 +55,13 @@ void proc_scan_tasks(uint32_t pid, proc_scan_task *found, void *arg);
 /* All processes. */
 void proc_scan_pids(void (*found)(void *arg, uint32_t pid), void *arg);
 
+/* Returns true if the mapping has a file that the opener could open. */
+bool proc_scan_is_file(const struct change *c);
 /*
  * proc_scan_ask_identity asks the opener for the build ID of a mapped file, if the kernel does not report it.
  * proc_scan_ask_file asks for the file itself, which has the device and inode of the mapping, or its build
- * ID. id and place come back with the answer. Both return false if there is no file to ask for.
+ * ID. id and place come back with the answer. Both return false if there is no file to ask for, or no
+ * room for the question.
  */
 bool proc_scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id,
 			    uint64_t place);

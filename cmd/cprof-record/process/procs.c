@@ -632,4 +632,5 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 	}
 	audit_tasks(ps, before);
 	procs_clear_exes(ps);
+	procs_ask_exes(ps, host_mono_ns());
 }

@@ -29,6 +29,8 @@ struct exe {
 	uint32_t table; /* its number among the unwind tables; 0: none yet */
 	uint32_t question; /* number of the pending question to the opener for its build ID; 0: none */
 	uint64_t asked;    /* when */
+	uint64_t due;      /* there was no room or no answer: when to ask again; 0: need not be asked again */
+	uint64_t rest;     /* its file system did not answer: how long the file rests; 0: it did */
 	uint32_t image;    /* index + 1 among the interpreters (lang/runtimes.h); 0: none is known */
 	bool late;         /* it is one of them, and there was no index */
 };
@@ -171,6 +173,7 @@ struct procs {
 	struct proc_scan scan;      /* how /proc is read, and the opener that is asked for files */
 	uint32_t questions;
 	size_t unidentified;   /* exes with a pending question */
+	uint64_t due;          /* when exes are to be asked for again; 0: none is */
 	bool failed;            /* memory ran out once: data is incomplete */
 	struct readings readings;
 	uint64_t maps_dropped;  /* mappings of processes with more than PROCS_MAPPINGS */

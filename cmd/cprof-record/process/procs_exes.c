@@ -2,11 +2,15 @@
 
 #include <stdlib.h>
 
+#include "cmd/cprof-record/helper/silent_devices.h"
 #include "common/base/array.h"
 #include "common/base/hash.h"
 #include "common/base/idmap.h"
 
-enum { EXES_LEAST = 4096 /* with fewer, files that no process maps are not searched for */ };
+enum {
+	EXES_LEAST = 4096, /* with fewer, files that no process maps are not searched for */
+	PAUSE = 500000000, /* ns until a question that had no room is asked again */
+};
 
 static void free_exe_text(struct exe *e)
 {
@@ -38,14 +42,32 @@ static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *
 	return true;
 }
 
+static void note_due(struct procs *ps, uint64_t due)
+{
+	if (!ps->due || due < ps->due)
+		ps->due = due;
+}
+
+static void ask_later(struct procs *ps, struct exe *e, uint64_t pause)
+{
+	e->due = host_mono_ns() + pause;
+	note_due(ps, e->due);
+}
+
+/* Records wait for the answer by the time of the first question, not of one that is asked again. */
 static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
 {
 	struct exe *e = &ps->exes[at];
 
-	if (!proc_scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
+	e->due = 0;
+	e->asked = e->asked ? e->asked : host_mono_ns();
+	if (!ps->scan.opener || !proc_scan_is_file(c))
 		return;
+	if (!proc_scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at)) {
+		ask_later(ps, e, PAUSE);
+		return;
+	}
 	e->question = ps->questions;
-	e->asked = host_mono_ns();
 	ps->unidentified++;
 }
 
@@ -63,6 +85,9 @@ void procs_identified(struct procs *ps, const struct opener_answer *a)
 	if (!e || !e->key || e->question != a->id)
 		return;
 	end_question(ps, e);
+	e->rest = a->said == OPENER_SILENT ? silent_devices_longer(e->rest) : 0;
+	if (e->rest || a->said == OPENER_LATER)
+		ask_later(ps, e, e->rest ? e->rest : PAUSE);
 	buf_bytes(&id, a->build_id.p, a->build_id.n);
 	if (id.failed || id.n == 0) {
 		buf_release(&id);
@@ -70,6 +95,39 @@ void procs_identified(struct procs *ps, const struct opener_answer *a)
 	}
 	e->build_id = buf_view(&id);
 	e->read_id = id.p; /* taken over */
+}
+
+/* Asks for the files of a process whose time has come. Returns false if there is no room for more. */
+static bool ask_due(struct procs *ps, const struct proc *p, uint64_t now)
+{
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
+		const struct exe *e = m->file ? &ps->exes[m->file - 1] : NULL;
+
+		if (!e || !e->due || e->due > now)
+			continue;
+		if (!opener_has_room(ps->scan.opener))
+			return false;
+		ask_identity(ps, m->file - 1, p->pid,
+			     &(struct change){ .start = m->start, .length = m->end - m->start,
+					       .major = (uint32_t)e->major, .minor = (uint32_t)e->minor,
+					       .inode = e->inode, .text = e->path });
+	}
+	return true;
+}
+
+/* A file without a living process stays due, until one maps it. */
+void procs_ask_exes(struct procs *ps, uint64_t now)
+{
+	bool all = true;
+
+	if (!ps->due || now < ps->due)
+		return;
+	for (size_t i = 0; i < ps->n && all; i++)
+		all = ps->items[i]->dead || ask_due(ps, ps->items[i], now);
+	ps->due = 0;
+	for (size_t i = 0; i < ps->n_exes; i++)
+		if (ps->exes[i].due && (!all || ps->exes[i].due > now))
+			note_due(ps, ps->exes[i].due);
 }
 
 bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now)
@@ -107,7 +165,10 @@ uint32_t procs_exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 	buf_slice(&key, c->text);
 	hash = hash_bytes(key.p, key.n);
 	good = !key.failed;
-	if (good && !exe_find(ps, hash, &key, &at) && (good = exe_add(ps, hash, &key, &at))) {
+	if (good && exe_find(ps, hash, &key, &at)) {
+		if (ps->exes[at].due && ps->exes[at].due <= host_mono_ns())
+			ask_identity(ps, at, pid, c);
+	} else if (good && (good = exe_add(ps, hash, &key, &at))) {
 		struct exe *e = &ps->exes[at];
 
 		e->major = c->major;

@@ -12,6 +12,11 @@
 /* Returns the index of a mapping's file in exes, plus 1. 0: out of memory, and ps->failed is set. */
 uint32_t procs_exe_of(struct procs *ps, uint32_t pid, const struct change *c);
 /*
+ * Asks again for build IDs of files whose question had no room, or whose file system did not answer. Has no
+ * effect before the time of one has come. It may look through all mappings.
+ */
+void procs_ask_exes(struct procs *ps, uint64_t now);
+/*
  * Removes files that no process maps: files come and go with builds, containers and JIT compilers. Searches
  * again once there are twice as many files as were in use at the last search.
  */
