@@ -253,6 +253,7 @@ $(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 
 # These replace what their module asks others.
 $(BUILD)/tests/record-silence: DEFS += -Wl,--wrap=opener_ask,--wrap=host_mono_ns
+$(BUILD)/tests/record-silence: DEFS += -Wl,--wrap=table_worker_ask,--wrap=table_worker_take
 $(BUILD)/tests/record-silence: private MORE = $(call obj,cmd/cprof-record/unwind/table_cache.c)
 $(BUILD)/tests/record-silence: $(call obj,cmd/cprof-record/unwind/table_cache.c)
 

@@ -198,6 +198,70 @@ static void check_maps(void)
 	perf_maps_free(js);
 }
 
+bool __wrap_table_worker_ask(struct worker *w, uint32_t id, int fd);
+enum table_worker_said __wrap_table_worker_take(struct worker *w, int ms, struct table_worker_answer *a);
+
+/* The worker's next answer, and the number of its questions. */
+static struct table_worker_answer report;
+static size_t workers;
+
+bool __wrap_table_worker_ask(struct worker *w, uint32_t id, int fd)
+{
+	(void)w, (void)fd;
+	report.id = id;
+	workers++;
+	return true;
+}
+
+enum table_worker_said __wrap_table_worker_take(struct worker *w, int ms, struct table_worker_answer *a)
+{
+	(void)w, (void)ms;
+	*a = report;
+	report.id = 0;
+	return a->id ? TABLE_WORKER_DIED : TABLE_WORKER_NOTHING;
+}
+
+/* Returns whether the file is asked for at this time, and has the worker fail. */
+static bool makes_again(struct table_cache *t, uint64_t now, bool passing)
+{
+	size_t before = workers;
+
+	table_cache_step(t, now);
+	if (table_cache_want(t, &p, &map, now))
+		return false; /* a stack waits */
+	if (store_state(t->store, exes[0].table) == UNWIND_FILE_ASK)
+		table_cache_opened(t,
+				   &(struct opener_answer){ .said = OPENER_OPENED, .id = question,
+							    .fd = dup(2) },
+				   now);
+	report.passing = passing;
+	report.why = "killed";
+	table_cache_step(t, now);
+	return workers > before;
+}
+
+static void check_workers(struct table_cache *t)
+{
+	uint64_t now = 100000 * SECOND;
+
+	table_cache_again(t, exes[0].table, now);
+	check(table_cache_want(t, &p, &map, now), "a stack waits for a table");
+	table_cache_opened(t,
+			   &(struct opener_answer){ .said = OPENER_OPENED, .id = question,
+						    .fd = dup(2) },
+			   now);
+	report.passing = true;
+	report.why = "killed";
+	table_cache_step(t, now);
+	check(workers == 1 && !table_cache_want(t, &p, &map, now), "... whose worker is killed");
+	check(!makes_again(t, now + 9 * SECOND, true) && makes_again(t, now + 10 * SECOND, true),
+	      "the table is made again after a rest, and no stack waits for it");
+	now += 10 * SECOND;
+	check(!makes_again(t, now + 19 * SECOND, false) && makes_again(t, now + 20 * SECOND, false),
+	      "... and then after twice the rest");
+	check(!makes_again(t, now + 100000 * SECOND, false), "a file that is the reason itself has no table");
+}
+
 int main(void)
 {
 	struct procs procs = { .exes = exes, .n_exes = 1 };
@@ -213,6 +277,7 @@ int main(void)
 		return checks_done();
 	t.store = new_store(&m, 4 << 20);
 	check_tables(&t);
+	check_workers(&t);
 	end_store(t.store, &m);
 	table_cache_release(&t);
 	return checks_done();

@@ -45,11 +45,12 @@ static int mapped_file(const char *part)
 	return fd;
 }
 
+/* Only a worker that waits may have a reason that passes. */
 static bool dies(struct worker *w, enum deed d, const char *why)
 {
 	struct table_worker_answer a;
 	bool good = table_worker_ask(w, 100 + d, deed_fds[d]) && table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && a.id == 100U + d &&
-		    a.why && strcmp(a.why, why) == 0 && a.table.n == 0;
+		    a.why && strcmp(a.why, why) == 0 && a.table.n == 0 && a.passing == (d == WAIT);
 
 	if (!good)
 		printf("# %s\n", a.why ? a.why : "(nothing)");

@@ -11,6 +11,7 @@
 #include "common/stream/record.h"
 
 #define REST_LEAST 50000000ull /* ns between two builds for a process */
+#define REST_FAILED 1000000000ull /* more after one that failed, if its code is not the reason */
 
 enum {
 	REST_TIMES = 20,  /* or this many times what the last one took */
@@ -377,7 +378,8 @@ static void accept_answer(struct jit_tables *j, enum table_worker_said said,
 		u->cpu_ns += a->cpu_ns;
 	c->question = 0;
 	c->next = now + (a->cpu_ns * REST_TIMES > REST_LEAST ? a->cpu_ns * REST_TIMES : REST_LEAST);
-	c->changed |= said == TABLE_WORKER_LOST;
+	c->changed |= said == TABLE_WORKER_LOST || a->passing;
+	c->next += a->passing ? REST_FAILED : 0;
 	if (said == TABLE_WORKER_ANSWER)
 		load_table(j, c, a->result == UNWIND_BUILT ? a->table : (struct slice){ NULL, 0 }, now);
 }

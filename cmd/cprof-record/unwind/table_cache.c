@@ -206,6 +206,14 @@ static void release_copy(struct table_cache *t, uint32_t question)
 	}
 }
 
+/* There may be a table later: the file is asked for again, less and less often. rest: of its last time. */
+static void rest_file(struct table_cache *t, uint32_t number, uint64_t *rest, uint64_t now)
+{
+	*rest = silent_devices_longer(*rest);
+	retry_later(t, number, now + *rest);
+	store_mark(t->store, number, UNWIND_FILE_NONE);
+}
+
 static void accept_answer(struct table_cache *t, enum table_worker_said said, const struct table_worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
@@ -224,11 +232,16 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		return;
 	}
+	if (a->passing)
+		rest_file(t, number, &t->items[number].pause, now);
+	else
+		t->items[number].pause = 0;
 	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_BUILT) {
 		load_table(t, number, a->table, now);
 		return;
 	}
-	store_mark(t->store, number, UNWIND_FILE_NONE);
+	if (!a->passing)
+		store_mark(t->store, number, UNWIND_FILE_NONE);
 	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_NOTHING)
 		return;
 	t->failed++;
@@ -319,22 +332,12 @@ static void ask_table(struct table_cache *t, uint32_t number, const struct proc 
 	give_work(t, now);
 }
 
-/* The file's system may answer later: the file is asked for again, less and less often. */
-static void rest_file(struct table_cache *t, uint32_t number, uint64_t now)
-{
-	struct table *f = &t->items[number];
-
-	f->rest = silent_devices_longer(f->rest);
-	retry_later(t, number, now + f->rest);
-	store_mark(t->store, number, UNWIND_FILE_NONE);
-}
-
 void table_cache_opened(struct table_cache *t, const struct opener_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 
 	if (number && a->said == OPENER_SILENT) {
-		rest_file(t, number, now);
+		rest_file(t, number, &t->items[number].rest, now);
 	} else if (number && ask_worker(t, number, a->fd, a->size, a->uid, now)) {
 		if (a->copied)
 			hold_copy(t, a->id, a->size);
@@ -389,9 +392,9 @@ bool table_cache_want(struct table_cache *t, const struct proc *p, const struct 
 		return false;
 	if (!t->items[number].asked)
 		ask_table(t, number, p, m, now);
-	/* No stack waits for a file again whose system did not answer. */
+	/* No stack waits for a file again that had no table at the last time. */
 	if (store_state(t->store, number) != UNWIND_FILE_ASK || t->items[number].rest ||
-	    is_slow(t, t->items[number].owner, now))
+	    t->items[number].pause || is_slow(t, t->items[number].owner, now))
 		return false;
 	if (now - t->items[number].asked < TABLE_CACHE_PATIENCE)
 		return true;

@@ -24,6 +24,7 @@ struct table {
 	uint64_t touched; /* when a stack last went through it */
 	uint64_t retry;   /* refused until then */
 	uint64_t rest;    /* its file system did not answer: how long the file rests; 0: it did */
+	uint64_t pause;   /* likewise, a worker failed, for which the file is not the reason */
 	uid_t owner;      /* owner of the file, once it was opened */
 };
 

@@ -407,6 +407,14 @@ static void describe_status(struct worker *w, int status)
 		buf_printf(&w->why, "ended with status %d", WEXITSTATUS(status));
 }
 
+/* SIGKILL: memory ran out, or somebody sent it. CPU time has a signal of its own, and so do crashes. */
+static bool is_passing(int status)
+{
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGKILL;
+	return WEXITSTATUS(status) == STATUS_CONFINE || WEXITSTATUS(status) == STATUS_WRITE;
+}
+
 static bool read_at(int fd, void *to, size_t n, off_t at)
 {
 	uint8_t *p = to;
@@ -438,6 +446,7 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 	uint32_t result;
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
+		a->passing = true;
 		buf_text(&w->why, "no descriptor is left for the helper's answer");
 		return false;
 	}
@@ -449,12 +458,14 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 	    (result == UNWIND_BUILT) != (length > 0))
 		goto wrong;
 	if (length > 0 && !buf_reserve(&w->table, length)) {
+		a->passing = true;
 		buf_text(&w->why, "no memory for the helper's answer");
 		return false;
 	}
 	if (!read_at(fd, w->table.p, length, ANSWER_HEAD))
 		goto wrong;
 	a->result = result;
+	a->passing = result == UNWIND_NO_MEMORY;
 	a->table = (struct slice){ w->table.p, length };
 	memcpy(&a->image, head + HEAD + 4, sizeof(a->image));
 	a->has_image = le32_load(head + HEAD) == 1 && runtime_valid(&a->image);
@@ -472,17 +483,21 @@ static enum table_worker_said judge_report(struct worker *w, const struct report
 	a->has_image = false;
 	switch (r->ended) {
 	case ENDED:
-		if (r->status != 0)
-			describe_status(w, r->status);
-		else if (read_answer(w, table, a))
+		if (r->status == 0 && read_answer(w, table, a))
 			return TABLE_WORKER_ANSWER;
+		if (r->status != 0) {
+			describe_status(w, r->status);
+			a->passing = is_passing(r->status);
+		}
 		break;
 	case TOOK_TOO_LONG:
 	case CANNOT_BE_KILLED:
+		a->passing = true;
 		buf_printf(&w->why, "took more than %g s%s", w->setup.wall_ms / 1e3,
 			   r->ended == TOOK_TOO_LONG ? "" : " and cannot be killed");
 		break;
 	case NOT_BEGUN:
+		a->passing = true;
 		buf_printf(&w->why, "cannot start the helper: %s", strerror(r->status));
 		break;
 	}

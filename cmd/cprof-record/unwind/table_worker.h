@@ -46,6 +46,7 @@ struct table_worker_answer {
 	uint32_t id;
 	enum unwind_built result; /* for TABLE_WORKER_ANSWER */
 	struct slice table;       /* if it was built: bytes for unwind_table_read; lent until the next call */
+	bool passing;             /* no table, and the file is not the reason: ask again, but later */
 	bool has_image;           /* the file holds an interpreter, ... */
 	struct lang_image image;  /* ... of this layout */
 	const char *why;          /* no table: "killed by signal 11 (Segmentation fault)", "damaged"; lent likewise */
