@@ -282,6 +282,11 @@ $(BUILD)/tests/record-fileage: $(call obj,$(ROTATE))
 $(BUILD)/tests/record-images: private SIDE = $(call obj,cmd/cprof-record/lang/runtimes_images.c)
 $(BUILD)/tests/record-images: $(call obj,cmd/cprof-record/lang/runtimes_images.c)
 
+# This one chooses the users of processes, and answers for their memory.
+JVMS = $(call obj,cmd/cprof-record/lang/java_procs.c cmd/cprof-record/helper/silent_users.c)
+$(BUILD)/tests/record-jvms: private SIDE = $(JVMS)
+$(BUILD)/tests/record-jvms: $(JVMS)
+
 # The test chooses the hashes of rules.
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 

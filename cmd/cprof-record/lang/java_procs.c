@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/helper/silent_users.h"
 #include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/lang/java_reader.h"
 #include "common/base/array.h"
@@ -15,6 +17,7 @@ enum {
 	TRIES = 8, /* questions about a process that is not set up, each for JAVA_AGAIN_MOST ms; or lost ones */
 	TOLD_MOST = 4096,
 	READS = 3, /* after the first read: some code is made later, and some is cut to its size */
+	OF_ONE = JAVA_PROCS / 4, /* processes of a user, unless it is root: a fake JVM can fork as well */
 };
 
 /* When a JVM that was read is read again, after the first time. */
@@ -24,6 +27,7 @@ static const uint64_t again_after[READS] = { 1000 * MILLISECOND, 10000 * MILLISE
 struct jvm {
 	uint64_t serial; /* from the struct proc */
 	uint32_t pid;
+	uid_t uid; /* (uid_t)-1: it was gone */
 	struct java_question question;
 	uint64_t due; /* the time of the next question; UINT64_MAX: none */
 	bool asked;
@@ -37,6 +41,7 @@ struct jvm {
 struct java_procs {
 	struct bpf_lang *bpf;
 	struct java_reader *reader;
+	struct silent_users silent; /* users of JVMs whose memory did not answer */
 	struct jvm *items;
 	size_t n, cap;
 	struct java_layout layouts[JAVA_LAYOUTS];
@@ -197,6 +202,8 @@ static void take_failure(struct java_procs *js, struct jvm *v, const struct java
 {
 	bool again = a->found == JAVA_LATER || a->error == EAGAIN || a->error == 0;
 
+	if (a->found == JAVA_UNREADABLE && a->error == ETIMEDOUT)
+		silent_users_note(&js->silent, (pid_t)v->pid, now);
 	if (v->layout) { /* the JVM that is published already is exiting */
 		v->due = UINT64_MAX;
 	} else if (again && ++v->tries < TRIES) {
@@ -252,6 +259,11 @@ void java_procs_step(struct java_procs *js, uint64_t now, struct buf *complaint)
 
 		if (v->asked || v->due > now)
 			continue;
+		if (silent_users_has(&js->silent, (pid_t)v->pid, now)) {
+			v->state = v->layout ? v->state : LANG_UNREADABLE;
+			v->due = now + again_after[READS - 1];
+			continue;
+		}
 		v->question.again = v->layout == 0;
 		v->question.id = ++js->questions;
 		if (!java_reader_ask(js->reader, &v->question))
@@ -262,16 +274,29 @@ void java_procs_step(struct java_procs *js, uint64_t now, struct buf *complaint)
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+static bool has_room(const struct java_procs *js, uid_t uid)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; uid && js->n >= OF_ONE && i < js->n; i++)
+		same += js->items[i].uid == uid;
+	return js->n < JAVA_PROCS && same < OF_ONE;
+}
+
 static struct jvm *add_jvm(struct java_procs *js, const struct proc *p)
 {
 	struct jvm *v = find_jvm(js, p->serial);
+	uid_t uid;
+	pid_t nspid;
 
 	if (v)
 		return v;
-	if (js->n == JAVA_PROCS || !grow_array(&js->items, &js->cap, js->n, sizeof(*js->items)))
+	if (!nsfile_status((pid_t)p->pid, &uid, &nspid))
+		uid = (uid_t)-1;
+	if (!has_room(js, uid) || !grow_array(&js->items, &js->cap, js->n, sizeof(*js->items)))
 		return NULL;
 	v = &js->items[js->n++];
-	*v = (struct jvm){ .serial = p->serial, .pid = p->pid };
+	*v = (struct jvm){ .serial = p->serial, .pid = p->pid, .uid = uid };
 	return v;
 }
 
@@ -283,7 +308,7 @@ void java_procs_add(struct java_procs *js, const struct proc *p, const struct la
 	if (!v)
 		return;
 	withdraw_jvm(js, v);
-	*v = (struct jvm){ .serial = p->serial, .pid = p->pid, .state = LANG_NOT_YET };
+	*v = (struct jvm){ .serial = p->serial, .pid = p->pid, .uid = v->uid, .state = LANG_NOT_YET };
 	v->question = (struct java_question){ .pid = p->pid, .bias = bias, .state = image->state };
 	memcpy(v->question.at, image->at, sizeof(v->question.at));
 }
