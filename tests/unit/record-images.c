@@ -30,9 +30,27 @@ void table_cache_again(struct table_cache *t, uint32_t number, uint64_t now)
 	again = number;
 }
 
+static struct runtimes shared = { .procs = &procs };
+
+/* Anyone can have files that look like interpreters. */
+static void check_owners(void)
+{
+	struct lang_image image = { .language = LANG_PYTHON };
+	bool all = true;
+
+	for (image.version = 0; image.version < RUNTIMES_OF_ONE; image.version++)
+		all = all && runtimes_add_image(&shared, &image, 1000) == image.version;
+	check(all && runtimes_add_image(&shared, &image, 1000) == LANG_IMAGES,
+	      "a user's files have a quarter of all indices");
+	check(runtimes_add_image(&shared, &image, 1001) == image.version, "... and another user's have others");
+	for (image.version++; image.version < LANG_IMAGES; image.version++)
+		all = all && runtimes_add_image(&shared, &image, 0) == image.version;
+	check(all, "... and root's have the rest");
+}
+
 static uint32_t add(uint32_t version)
 {
-	return runtimes_add_image(&r, &(struct lang_image){ .language = LANG_PYTHON, .version = version });
+	return runtimes_add_image(&r, &(struct lang_image){ .language = LANG_PYTHON, .version = version }, 0);
 }
 
 static uint64_t seconds;
@@ -79,5 +97,6 @@ int main(void)
 		reused = reused && at < LANG_IMAGES && at != 5 && at != 7 && at != 9;
 	}
 	check(reused && add(2000) == LANG_IMAGES, "all others are used again");
+	check_owners();
 	return checks_done();
 }

@@ -146,14 +146,14 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 {
 	struct runtimes *r = runtimes;
 	struct exe *x = &r->procs->exes[exe];
-	uint32_t i = runtimes_add_image(r, image);
+	uint32_t i = runtimes_add_image(r, image, r->tables->items[x->table].owner);
 
 	if (i == LANG_IMAGES) {
 		if (r->refused++ == 0)
 			buf_printf(&r->complaint,
-				   "%.*s: more than %d interpreters run: "
+				   "%.*s: more than %d interpreters run, or %d of one owner: "
 				   "functions of further ones are missing",
-				   (int)x->path.n, (const char *)x->path.p, LANG_IMAGES);
+				   (int)x->path.n, (const char *)x->path.p, LANG_IMAGES, RUNTIMES_OF_ONE);
 		x->late = true;
 		return;
 	}

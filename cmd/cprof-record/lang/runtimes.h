@@ -16,6 +16,8 @@
 #include "cmd/cprof-record/programs/bpf_lang.h"
 #include "cmd/cprof-record/unwind/user_walk.h"
 
+enum { RUNTIMES_OF_ONE = LANG_IMAGES / 4 }; /* images in files of one owner, unless it is root */
+
 struct runtimes {
 	const struct options *options; /* lent */
 	struct bpf_lang *bpf;	       /* lent */
@@ -27,6 +29,7 @@ struct runtimes {
 	struct script_functions functions;
 	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
+	uid_t owners[LANG_IMAGES]; /* of the files with the images */
 	bool published[LANG_IMAGES]; /* the BPF programs have the image */
 	bool crowded;    /* many images are of no process any more: they go at the next segment */
 	uint64_t looked; /* when files without processes were last searched for */
@@ -59,8 +62,11 @@ bool runtimes_full(const struct runtimes *r);
  * many.
  */
 void runtimes_restart(struct runtimes *r);
-/* Parts of it. Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many. */
-uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image);
+/*
+ * Parts of it. Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many, or too
+ * many of this owner's.
+ */
+uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image, uid_t owner);
 void runtimes_free_images(struct runtimes *r, uint64_t now);
 
 /*

@@ -18,18 +18,24 @@ static bool has_image(const struct runtimes *r, uint32_t i)
 	return r->images[i].language != LANG_NONE;
 }
 
-uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image)
+uint32_t runtimes_add_image(struct runtimes *r, const struct lang_image *image, uid_t owner)
 {
-	uint32_t free = LANG_IMAGES;
+	uint32_t free = LANG_IMAGES, same = 0;
 
 	for (uint32_t i = LANG_IMAGES; i-- > 0;) {
 		if (memcmp(&r->images[i], image, sizeof(*image)) == 0)
 			return i;
 		if (!has_image(r, i))
 			free = i;
+		else
+			same += owner && r->owners[i] == owner;
 	}
-	if (free < LANG_IMAGES)
+	if (same >= RUNTIMES_OF_ONE)
+		return LANG_IMAGES;
+	if (free < LANG_IMAGES) {
 		r->images[free] = *image;
+		r->owners[free] = owner;
+	}
 	return free;
 }
 
