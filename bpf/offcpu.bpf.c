@@ -435,6 +435,9 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	w = bpf_map_lookup_elem(&wakings, &zero);
 	if (!w)
 		return;
+	w->futex = t->futex;
+	if (p->thread_pid->level) /* its words have the numbers of another PID namespace */
+		__builtin_memset(w->futex.words, 0, sizeof(w->futex.words));
 	n = waker_stack(ctx, w);
 	/* The verifier of 6.12 and earlier has forgotten the bounds; this is the form that it understands. */
 	asm volatile("" : "+r"(n));
@@ -446,7 +449,6 @@ static __always_inline void send_waking(void *ctx, struct task_struct *p, struct
 	w->head.tid = p->pid;
 	w->head.what = SAMPLE_WAKER;
 	w->head.kernel_n = (short)(n / 8);
-	w->futex = t->futex;
 	w->site = site;
 	if (submit_record(w, sizeof(*w) - sizeof(w->stack) + n, WAKE_FOR_MUCH))
 		count_wait(WAIT_COUNT_LOST, 1);

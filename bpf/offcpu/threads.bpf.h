@@ -111,8 +111,13 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
+struct pid {
+	unsigned int level; /* of its PID namespace; 0: the initial one */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid;
+	struct pid *thread_pid;
 	struct sched_entity se;
 	unsigned int on_cpu; /* an int, later a byte (7.0); unsigned: otherwise CO-RE takes one size only */
 	unsigned int flags, __state;

@@ -82,6 +82,16 @@ for load in barrier semaphore condvar; do
 	is "  none has a holder" "$(grep -v " futex 0\$\|$except" "$tmp/waits")" ""
 done
 
+# Numbers of another PID namespace: 2 to 5 are threads of the kernel here.
+if [ -d /proc/5 ] && unshare -p -f true 2>/dev/null; then
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- unshare -p -f "$locks" robust 2 >"$tmp/log" 2>"$tmp/err"
+	waits "$tmp/raw.bin" >"$tmp/waits"
+	ok "another PID namespace: there are waits" test "$(grep -c ' futex 0$' "$tmp/waits")" -ge 50
+	is "  none has a holder" "$(grep -v ' futex 0$' "$tmp/waits")" ""
+else
+	skip "locks of another PID namespace" "there is none, or no threads of the kernel"
+fi
+
 # Waits that lock nothing, by the names of their functions, have no holder: a program of condition variables,
 # and runtimes.
 command -v python3 >/dev/null || { skip "waits that lock nothing" "python3 is not here"; done_testing; }
