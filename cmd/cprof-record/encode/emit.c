@@ -225,8 +225,8 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 		change_kernel(e, c);
 	if (effect->mapped && effect->proc->segment == e->segment)
 		emit_mapped(e, effect->proc, effect->mapped, c->time);
-	if (effect->renamed && effect->task->segment == e->segment)
-		emit_comm(e, effect->task, c->time);
+	if (effect->renamed)
+		effect->task->renamed = c->time;
 	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)
 		perf_maps_exited(e->perf_maps, emit_watch_id(effect->task->proc));
 	if (effect->exited && effect->task->segment == e->segment)

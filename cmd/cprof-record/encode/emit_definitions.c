@@ -178,20 +178,25 @@ void emit_process(struct emit *e, struct proc *p)
 	put_mappings(e, p, parent);
 }
 
-void emit_comm(struct emit *e, const struct task *t, uint64_t time)
+static void put_comm(struct emit *e, struct task *t, uint64_t time)
 {
+	t->renamed = 0;
 	emit_record(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
 }
 
+/* A thread can change its name all the time: of the names between two samples, the last is written. */
 static void put_thread(struct emit *e, struct task *t, uint64_t time)
 {
-	if (t->segment == e->segment)
+	if (t->segment == e->segment) {
+		if (t->renamed)
+			put_comm(e, t, t->renamed);
 		return;
+	}
 	t->segment = e->segment;
 	t->id = e->next_thread++;
 	emit_record(e, (struct record){ .type = RECORD_THREAD,
 					.thread = { t->id, time, t->proc->id, t->tid } });
-	emit_comm(e, t, time);
+	put_comm(e, t, time);
 }
 
 /* The main thread goes with the first thread of its process, because its name is that of the process. */

@@ -19,10 +19,9 @@ void emit_record(struct emit *e, struct record r);
 void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time);
 /* The same for one that the process has added, if the stream needs it. */
 void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time);
-/* The process with its mappings; the thread with its process and its name; the name alone. */
+/* The process with its mappings; the thread with its process and its name. */
 void emit_process(struct emit *e, struct proc *p);
 void emit_task(struct emit *e, struct task *t, uint64_t time);
-void emit_comm(struct emit *e, const struct task *t, uint64_t time);
 /*
  * Returns the id of the thread that samples outside of the recording are of: the first one of their process,
  * without mappings. If the segment has the process for another reason, it is the thread. 0: out of memory.

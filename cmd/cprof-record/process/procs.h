@@ -125,6 +125,7 @@ struct task {
 	uint64_t died;
 	uint32_t segment;
 	uint64_t id;
+	uint64_t renamed; /* when, if the stream does not have that name yet; otherwise 0 */
 };
 
 /* Exited processes or tasks in order of time, so that removing them needs no search through live ones. */
