@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -275,6 +277,24 @@ static int copy_file(struct opening *o, int fd, uint64_t size)
 }
 
 /*
+ * Returns the owner of a file, by which users take turns. A user's server of FUSE may report any owner, and a
+ * user's overlay on top of it repeats that: their files count as those of the process's user.
+ */
+static uid_t owner_of(struct opening *o, int fd, uid_t reported)
+{
+	uid_t uid = (uid_t)-1;
+	struct statx handle;
+	struct statfs fs;
+	pid_t nspid;
+
+	if (fstatfs(fd, &fs) == 0 && fs.f_type != FUSE_SUPER_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC)
+		return reported;
+	if (stat_handle(fd, &handle) && mounts_kind(&o->own->mounts, &handle) != MOUNT_UNKNOWN)
+		return reported;
+	return nsfile_status((pid_t)o->q->pid, &uid, &nspid) ? uid : (uid_t)-1;
+}
+
+/*
  * Fills the report. Returns the descriptor to send, or -1. A file that is not passed itself is closed here,
  * because closing may take as long as a read.
  */
@@ -294,7 +314,7 @@ static int fill_report(struct opening *o, int fd)
 	r->dev = st.st_dev;
 	r->inode = st.st_ino;
 	r->size = (uint64_t)st.st_size;
-	r->uid = st.st_uid;
+	r->uid = o->q->want == OPENER_FILE ? owner_of(o, fd, st.st_uid) : st.st_uid;
 	r->written = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 	r->said = OPENER_OPENED;
 	if (o->q->want == OPENER_IDENTITY) {
