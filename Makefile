@@ -291,7 +291,7 @@ $(BUILD)/tests/record-jvms: $(JVMS)
 $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 
 # The tests choose the users of processes.
-$(BUILD)/tests/record-turns: DEFS += -Wl,--wrap=nsfile_status
+$(BUILD)/tests/record-turns $(BUILD)/tests/record-blind: DEFS += -Wl,--wrap=nsfile_status
 
 SERIES = $(call obj,$(wildcard cmd/cprof-record/output/*.c)) $(BUILD)/libcmd.a
 $(BUILD)/tests/record-series: private MORE = $(SERIES)

@@ -23,7 +23,8 @@ enum {
 	ASKED_OF_ONE = 256, /* a user's, unless it is root's */
 	NOTED = 1000000, /* ns: an answer that took less is charged only if other questions wait */
 	TRIES = 2,         /* a question whose process died this often is given up */
-	BLIND_MOST = 16,   /* questions an unknown device has not answered; with more, remote files rest */
+	BLIND_MOST = 16,   /* root's questions an unknown device has not answered; with more, remote files rest */
+	REMOTE_TRIES = 6,  /* devices of a user, known or not, that did not answer; then its remote files rest */
 	KILLED_MOST = 64,
 	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
 	BUSY_TIMES = 5,    /* factor on the time limit for a process that runs or waits for a CPU */
@@ -57,7 +58,8 @@ struct opener {
 	struct channel channels[CHANNELS];
 	int poll;
 	struct opener_process own; /* inherited by forked processes */
-	struct silent_users users;
+	struct silent_users users;  /* of processes whose local files made a process wait */
+	struct silent_users remote; /* likewise, by their own file systems; not root */
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
 	uint64_t blind, left_out, silent, dropped;
@@ -128,6 +130,7 @@ struct opener *opener_new(void)
 	for (int i = 0; i < CHANNELS; i++)
 		o->channels[i].h = (struct helper)HELPER_NONE;
 	o->channels[REMOTE].h = (struct helper)HELPER_LATER; /* few machines need it */
+	o->remote.tries = REMOTE_TRIES;
 	o->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (o->poll >= 0)
 		begin_process(o, LOCAL);
@@ -184,6 +187,8 @@ static bool enqueue(struct opener *o, int which, struct asked *a)
 	bool may = may_ask(c, a);
 
 	o->dropped += !may;
+	if (which == REMOTE)
+		a->hopeless |= silent_users_has(&o->remote, (pid_t)a->ask->pid, host_mono_ns());
 	return may && add_question(c, *a);
 }
 
@@ -314,13 +319,13 @@ static bool answer_first(struct opener *o, struct channel *c, enum opener_said s
  * A process can hold the lock of its memory for ever, which a mapped file is found by. After some vain waits
  * for processes of one user, that user's local files are not asked for either.
  */
-static void blame_user(struct opener *o, struct channel *c, uint32_t pid)
+static void blame_user(struct silent_users *users, struct channel *c, uint32_t pid)
 {
 	uint64_t now = host_mono_ns();
 
-	silent_users_note(&o->users, (pid_t)pid, now);
+	silent_users_note(users, (pid_t)pid, now);
 	for (size_t i = 0; i < c->n; i++)
-		c->asked[i].hopeless |= silent_users_has(&o->users, (pid_t)c->asked[i].ask->pid, now);
+		c->asked[i].hopeless |= silent_users_has(users, (pid_t)c->asked[i].ask->pid, now);
 }
 
 /* Too many file systems do not answer to find out which ones do. */
@@ -350,23 +355,28 @@ static void report_silence(struct opener *o, const struct opener_process_ask *q)
 
 /*
  * The process did not answer in time: replaces it and lets the device rest. A local device is not blamed,
- * because a lookup on the way there may have caused the delay.
+ * because a lookup on the way there may have caused the delay; nor is the mapping's, unless the process is
+ * root's, because its user may have put another file system on the way. Any user can have many file systems
+ * that do not answer: then that user's files rest, and no other user's.
  */
 static bool give_up(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
 	struct channel *c = &o->channels[which];
 	const struct opener_process_ask *q = c->asked[0].ask;
-	uint64_t major = c->touches ? c->major : q->major, minor = c->touches ? c->minor : q->minor;
-	bool room = true, first = true;
+	bool root = uid_of(&c->asked[0]) == 0, room = true, first = true;
+	uint64_t major = c->touches ? c->major : root ? q->major : 0;
+	uint64_t minor = c->touches ? c->minor : root ? q->minor : 0;
 
 	o->silent++;
 	charge_first(c, now);
 	if ((major || minor) && (c->touches || which == REMOTE))
 		room = silent_devices_note(&o->own.silent, major, minor, now, &first);
-	else if (which == LOCAL)
-		blame_user(o, c, q->pid);
-	else
+	else if (which == REMOTE && root)
 		room = ++o->blind <= BLIND_MOST;
+	if (which == LOCAL)
+		blame_user(&o->users, c, q->pid);
+	else if (!root && first)
+		blame_user(&o->remote, c, q->pid);
 	if (!room)
 		shut_remote(o, now);
 	else if (first)

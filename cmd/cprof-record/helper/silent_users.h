@@ -7,6 +7,7 @@
  *	if (!silent_users_has(&s, pid, now))
  *		...ask; and if there was no answer: silent_users_note(&s, pid, now)...
  *
+ * Each list has its own number of vain waits until a user's processes rest; 0 stands for SILENT_USERS_TRIES.
  * Times are CLOCK_MONOTONIC, in ns.
  */
 #ifndef CPROF_RECORD_HELPER_SILENT_USERS_H
@@ -29,6 +30,7 @@ struct silent_users {
 		uint64_t until; /* end of the rest */
 	} items[SILENT_USERS_MOST];
 	size_t n;
+	unsigned int tries;
 };
 
 /* Returns true if the process's effective user rests. Reads /proc only once somebody was noted. */
