@@ -1,6 +1,7 @@
 #!/bin/sh
-# One user's processes map executable memory, tens of thousands of pages each, or fork and exit, as fast as
-# they can. The stacks of others stay whole, and captures small; the recorder starts and ends in time.
+# One user's processes map executable memory, tens of thousands of pages each or a single one, change their
+# names, or fork and exit, as fast as they can. The stacks of others stay whole, and captures small; the recorder
+# starts and ends in time.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/tables-lib.sh"
 command -v setpriv >/dev/null || skip_all "no setpriv"
@@ -13,7 +14,7 @@ trap 'end_attacks; rm -rf "$tmp"' EXIT
 # flood COMMAND...: four such attackers of one user, under way
 flood() {
 	for i in 1 2 3 4; do attack 4711 hostile "$@" 600 >"$tmp/says.$i" 2>&1; done
-	for i in 1 2 3 4; do wait_for grep -qE '^(mappings|processes) ' "$tmp/says.$i" || return 1; done
+	for i in 1 2 3 4; do wait_for grep -qE '^(mappings|processes|changes) ' "$tmp/says.$i" || return 1; done
 }
 has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]; }
 
@@ -69,6 +70,11 @@ end_attacks
 # The mappings are there before the recorder, and change.
 flood mappings 65000 0
 record found
+check
+end_attacks
+
+# One mapping and one name, of which samples show few
+record changed changes
 check
 end_attacks
 

@@ -6,11 +6,12 @@
  *				parent changes its own
  *	hostile flood N SECONDS	N executable mappings, again and again
  *	hostile forks N SECONDS	at most N processes of this user, which all fork and exit without end
+ *	hostile changes SECONDS	a name and a mapping of a new file in memory, both changed again and again
  *	hostile reuse N A B	N processes, one after another, that all have the same PID: by turns the program
  *				A, the program B, and a child that runs in own_work
  *
  * `mappings` prints a line for each of both once they are there, `flood` one for the first N, `forks` one
- * before the first, `reuse` one at the end.
+ * before the first, `changes` one after the first thousand, `reuse` one at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,27 @@ static int run_flood(long n, double until)
 	return 0;
 }
 
+static int run_changes(double until)
+{
+	void *p = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[200];
+
+	if (p == MAP_FAILED)
+		return 1;
+	for (long i = 1; now() < until; i++) {
+		int n = snprintf(name, sizeof(name), "%0150ld", i), fd = memfd_create(name, MFD_CLOEXEC);
+
+		prctl(PR_SET_NAME, name + n - 15);
+		if (fd >= 0 && ftruncate(fd, PAGE) == 0)
+			mmap(p, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+		if (fd >= 0)
+			close(fd);
+		if (i == 1000)
+			say("changes", i);
+	}
+	return 0;
+}
+
 /* Two attempts for each process, so that their number grows up to the limit and stays there. */
 static void fork_twice(double until)
 {
@@ -200,9 +222,11 @@ int main(int argc, char **argv)
 		return run_flood(strtol(argv[2], NULL, 10), until);
 	if (argc == 4 && strcmp(argv[1], "forks") == 0)
 		return run_forks(strtol(argv[2], NULL, 10), until);
+	if (argc == 3 && strcmp(argv[1], "changes") == 0)
+		return run_changes(until);
 	if (argc == 5 && strcmp(argv[1], "reuse") == 0)
 		return run_reuse(strtol(argv[2], NULL, 10), argv[3], argv[4]);
 	fprintf(stderr, "usage: hostile mappings N CHILDREN SECONDS | flood N SECONDS | forks N SECONDS | "
-			"reuse N A B\n");
+			"changes SECONDS | reuse N A B\n");
 	return 2;
 }

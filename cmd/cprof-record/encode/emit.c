@@ -262,7 +262,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	e->roots[stack->user.end]++;
 	emit_cgroup(e, t->proc, s->cgroup, s->time);
 	emit_owner(e, t->proc, s->owner, s->time);
-	emit_tree(e, t->proc, s->time);
+	emit_tree(e, t->proc, r.sample.user, s->time);
 	if (tick && e->options->latency)
 		put_parallel(e, s, t->proc);
 	emit_put_sample(e, &r);

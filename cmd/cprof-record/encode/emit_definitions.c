@@ -3,8 +3,9 @@
 #include "cmd/cprof-record/host/vdso.h"
 
 /*
- * With more mappings than that, a process has only those of its frames in the stream. Any user can have
- * processes with 65,000, each of which would fill captures with a megabyte, and replace them all the time.
+ * After that many mappings in a segment, a process has only those of its frames in the stream. Any user can
+ * have processes with 65,000, each of which would fill captures with a megabyte, and can replace a single one
+ * all the time.
  */
 enum { MAPPINGS_MANY = 512 };
 
@@ -77,45 +78,29 @@ static bool is_native(const struct calltree_frame *f, const struct proc *p)
 	return f->process == p->id && f->kind != STACK_FRAME_LANG && f->kind != STACK_FRAME_LABEL;
 }
 
-/* Notes a frame without a mapping: one that comes later is to be written, see emit_mapped. */
-static void note_missed(struct proc *p, uint64_t address)
+/* Forgets that the stream has mappings which the new one changes: their frames need it. */
+static void replace_said(struct proc *p, const struct map *m)
 {
-	const struct map none = { .start = address, .end = address + 1 };
+	struct maps after = { 0 };
 	bool changed = false;
 
-	maps_add(&p->said, &none, &changed);
-}
-
-/* From here on, mappings are written for frames alone. */
-static void begin_by_frames(const struct emit *e, struct proc *p)
-{
-	p->by_frames = true;
-	maps_copy(&p->said, &p->maps);
-	for (uint32_t i = 1; i < e->said_frames; i++) {
-		const struct calltree_frame *f = &e->stacks.tree.frames[i];
-
-		if (is_native(f, p) && !maps_find(&p->maps, looked_up(f)))
-			note_missed(p, looked_up(f));
-	}
+	maps_copy(&after, &p->said);
+	if (maps_add(&after, m, &changed) && changed)
+		maps_remove(&p->said, m->start, m->end, &changed);
+	maps_release(&after);
 }
 
 void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
 {
-	const struct map *said = p->by_frames ? maps_from(&p->said, m->start) : NULL;
-	bool changed = false;
-
 	if (!p->by_frames) {
 		emit_mapping(e, p, m, time);
-		if (maps_count(&p->maps) > MAPPINGS_MANY)
-			begin_by_frames(e, p);
+		p->by_frames = ++p->mappings > MAPPINGS_MANY;
+		if (p->by_frames)
+			maps_copy(&p->said, &p->maps);
 		return;
 	}
-	if (said && said->start < m->end)
-		maps_add(&p->said, m, &changed);
-	if (changed) {
-		emit_mapping(e, p, m, time);
-		return;
-	}
+	replace_said(p, m);
+	p->said_is_old = true;
 	watch_jit(e, p, m);
 	watch_dump(e, p, m);
 }
@@ -134,7 +119,9 @@ static void emit_needed(struct emit *e, struct proc *p, const struct map *m, uin
 /* Writes the mappings of a new process, unless it inherits them, and watches those of JIT compilers. */
 static void put_mappings(struct emit *e, struct proc *p, const struct proc *parent)
 {
-	p->by_frames = parent ? parent->by_frames : maps_count(&p->maps) > MAPPINGS_MANY;
+	p->mappings = maps_count(&p->maps);
+	p->by_frames = parent ? parent->by_frames : p->mappings > MAPPINGS_MANY;
+	p->said_is_old = p->by_frames;
 	maps_release(&p->said);
 	if (parent)
 		maps_copy(&p->said, &parent->said);
@@ -330,12 +317,24 @@ static void look_at_frames(struct emit *e, struct proc *p, uint64_t time)
 		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
 		if (m)
 			emit_needed(e, p, m, looked_up(f), time);
-		else if (p->by_frames)
-			note_missed(p, looked_up(f));
 		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;
 		}
+	}
+}
+
+/* Writes the mappings of a stack's frames that the process has added or changed since the frames were new. */
+static void look_at_stack(struct emit *e, struct proc *p, uint64_t node, uint64_t time)
+{
+	const struct calltree *t = &e->stacks.tree;
+
+	for (; node >= NODE_FIRST; node = t->nodes[node].parent) {
+		const struct calltree_frame *f = &t->frames[t->nodes[node].frame];
+		const struct map *m = is_native(f, p) ? maps_find(&p->maps, looked_up(f)) : NULL;
+
+		if (m)
+			emit_needed(e, p, m, looked_up(f), time);
 	}
 }
 
@@ -434,9 +433,11 @@ static void write_label(struct emit *e, uint64_t id, const struct calltree_frame
 					.symbol = { .frame = id, .source = NAME_LABEL, .name = label } });
 }
 
-void emit_tree(struct emit *e, struct proc *p, uint64_t time)
+void emit_tree(struct emit *e, struct proc *p, uint64_t user, uint64_t time)
 {
 	look_at_frames(e, p, time);
+	if (p->said_is_old)
+		look_at_stack(e, p, user, time);
 	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 

@@ -31,8 +31,11 @@ uint64_t emit_outsider(struct emit *e, uint32_t pid, uint32_t tid, uint64_t cgro
 void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time);
 /* The user of a process, likewise. owner: uid + 1. */
 void emit_owner(struct emit *e, struct proc *p, uint32_t owner, uint64_t time);
-/* The new frames and nodes of the call tree, with kernel symbols. p: the process whose stack added them. */
-void emit_tree(struct emit *e, struct proc *p, uint64_t time);
+/*
+ * The new frames and nodes of the call tree, with kernel symbols, and mappings that the stack needs. user: its
+ * node; p: its process, which added the frames.
+ */
+void emit_tree(struct emit *e, struct proc *p, uint64_t user, uint64_t time);
 /* Writes a sample of any event, after its definitions. */
 void emit_put_sample(struct emit *e, const struct record *r);
 

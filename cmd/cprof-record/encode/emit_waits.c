@@ -80,7 +80,7 @@ static void add_site(struct emit *e, struct record_woken *r, struct wait_site *s
 	if (!site || !wait_sites_nodes(&e->stacks, e->segment, site, p, &r->user, &r->kernel))
 		r->user = r->kernel = 0;
 	else
-		emit_tree(e, p, r->time);
+		emit_tree(e, p, r->user, r->time);
 }
 
 /* Writes the last wait as a whole. The waker may be a thread that is not recorded. */
@@ -143,7 +143,7 @@ enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 		return EMIT_NO_MEMORY;
 	emit_cgroup(e, t->proc, site ? site->cgroup : 0, w->head.time);
 	emit_owner(e, t->proc, site ? site->owner : 0, w->head.time);
-	emit_tree(e, t->proc, w->head.time);
+	emit_tree(e, t->proc, r.sample.user, w->head.time);
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.sample.event = EVENT_WAITS + i;
 		r.sample.weight = w->times.ns[i];

@@ -89,8 +89,10 @@ struct proc {
 	/* State in the stream. */
 	uint32_t segment;
 	uint64_t id;
+	size_t mappings; /* in the segment, so far */
 	bool by_frames;  /* the segment has the mappings of frames only: */
 	struct maps said;
+	bool said_is_old; /* frames that the segment has may be in other mappings by now */
 	uint64_t cgroup; /* written last */
 	uint32_t owner;  /* likewise: uid + 1; 0: none */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
