@@ -25,6 +25,7 @@ for p in "$tmp"/part-*; do cprof-fold -T --sorted "$p"; done 2>/dev/null | sort 
 same "without a combiner" "$tmp/want" "$tmp/never"
 same "with a combiner at places that the engine likes" "$tmp/want" "$tmp/often"
 
+status "a number that looks octal" 2 "$fold" -m 08 "$tmp/host 12.bin"
 status "a capture that is not there" 1 "$fold" "$tmp/none.bin"
 
 # Bad input shows in the status, and does not affect the rest.

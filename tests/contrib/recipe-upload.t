@@ -17,6 +17,8 @@ same "  it is what cprof-sym says" "$tmp/a.named" "$tmp/b.named"
 is "  the original is gone" "$(ls "$tmp/in")" a.cprof
 head -c 200 "$tmp/in/a.cprof" >"$tmp/in/cut.cprof"
 status "a file that a kill cut goes too" 0 "$upload" -s "$tmp/to" "$tmp/in/cut.cprof"
+status "  and what its names need" 0 "$upload" -a "$tmp/symbols" "$tmp/to" "$tmp/in/cut.cprof"
+like "  and the message says so" "$(cat "$tmp/err")" '^upload: cprof-archive: .*cut.cprof: '
 gzip -c "$tmp/in/a.cprof" >"$tmp/in/old.cprof.gz"
 status "what is compressed already" 0 "$upload" -r -s -z "$tmp/to" "$tmp/in/old.cprof.gz"
 is "  is compressed once" "$(gzip -dc "$tmp/to/old.cprof.gz" | cmp - "$tmp/a.named" && echo equal)" equal
@@ -27,6 +29,7 @@ rm "$tmp/in/letter.cprof"
 status "a place that is not there" 1 "$upload" -r "$tmp/none" "$tmp/in/a.cprof"
 is "  is said" "$(tail -n 1 "$tmp/err")" "upload: $tmp/in/a.cprof did not reach $tmp/none"
 is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
+status "a number of tries that looks octal" 2 "$upload" -n 08 "$tmp/to" "$tmp/in/a.cprof"
 status "no destination" 2 "$upload" "$tmp/in/a.cprof"
 
 command -v curl >/dev/null || { skip "to a server" "there is no curl"; done_testing; }
