@@ -132,6 +132,14 @@ status "an event with a name for a shell" 0 "$push" "$url" "$tmp/x.bin"
 is "  is sent under another" "$(got 1 types | sed 's/:.*//')" "cprof_x__touch__IFS_$(echo "$tmp/ran" | tr -c 'A-Za-z0-9\n' _)__e__"
 ok "  and is not run" test ! -e "$tmp/ran"
 
+# One with blanks
+sed 's/^event id=1.*/&\nevent id=2 name=" two  words " unit="events" period=1 millihertz=0/
+	s/^sample time=2600000 .*/&\nsample time=2600000 event=2 cpu=1 thread=1 user=17 kernel=0 weight=1/' "$tmp/s.txt" |
+	sed 's/samples=3/samples=4/' | cprof-dump -r >"$tmp/b.bin" || exit 1
+status "an event with blanks in its name" 0 "$push" "$url" "$tmp/b.bin"
+diag "$(cat "$tmp/err")"
+is "  is sent under one word" "$(got 1 types | sed 's/ .*//')" "cprof__two__words_:samples:count:_two__words_:count:delta"
+
 # Damaged captures, errors, and captures without samples
 head -c $(($(wc -c <"$tmp/h.bin") * 2 / 3)) "$tmp/h.bin" >"$tmp/cut.bin"
 status "a capture that is cut short" 0 "$push" "$url" "$tmp/cut.bin"
