@@ -14,9 +14,9 @@ well() {
 	[ "$st" = 0 ] || [ "$st" = 3 ] || die "$(head -n 1 "$tmp/said")"
 }
 
-# read_capture FILE: writes its metadata, events and samples as text to $tmp/text
+# read_capture FILE: writes its segments, metadata, events and samples as text to $tmp/text
 read_capture() {
-	cprof-dump "$1" 2>"$tmp/said" | grep -E '^(meta|event|end|sample) ' >"$tmp/text"
+	cprof-dump "$1" 2>"$tmp/said" | grep -E '^(segment|meta|event|end|sample) ' >"$tmp/text"
 	[ -s "$tmp/text" ] || die "$(head -n 1 "$tmp/said")"
 }
 

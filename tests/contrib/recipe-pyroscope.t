@@ -31,6 +31,14 @@ is "  and its rate" "$(got sampleRate)" 99
 is "  from its beginning" "$(got from)" 1700000000
 is "  to its end" "$(($(got until) > 1700000000))" 1
 
+# The time of day was set between two segments, or the machine was suspended.
+for at in 10 90; do
+	sed '/^meta key="start-/d; s/^meta key="host".*/&\nmeta key="start-realtime-ns" value="17000000'$at'500000000"\nmeta key="start-monotonic-ns" value="1000000"/' "$tests/data/small.txt"
+done | cprof-dump -r >"$tmp/step.bin" || exit 1
+status "a clock that was set" 0 "$push" "$url" "$tmp/step.bin"
+diag "$(cat "$tmp/err")"
+is "  ends the range" "$(got from) $(got until)" "1700000010 1700000091"
+
 # A rate that changed: nanoseconds
 sed 's/millihertz=99000/millihertz=49500/; s/^meta key="host".*/&\nmeta key="start-realtime-ns" value="1795294567904089475"/' "$tests/data/small.txt" |
 	cprof-dump -r >"$tmp/s.bin" || exit 1
