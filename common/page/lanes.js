@@ -320,9 +320,10 @@ class Lanes {
 	placeOf(e) {
 		const r = this.canvas.getBoundingClientRect(), { heat } = this, [from, to] = heat.window;
 		const share = Math.min(1, Math.max(0, (e.clientX - r.left - this.left) / this.room));
-		const row = Math.min(this.rows.length - 1,
-			Math.max(0, Math.floor((e.clientY - r.top) / laneHeight())));
-		return { row, slice: Math.min(to - 1, Math.floor(from + share * (to - from))) };
+		const row = Math.max(0, Math.floor((e.clientY - r.top) / laneHeight()));
+		// The row below the last lane counts the omitted ones.
+		return { row: Math.min(this.rows.length - 1, row), isLane: row < this.rows.length,
+			slice: Math.min(to - 1, Math.floor(from + share * (to - from))) };
 	}
 
 	sliceUnder(e) {
@@ -342,7 +343,7 @@ class Lanes {
 	}
 
 	point(place) {
-		this.hover = place === -1 ? null : place;
+		this.hover = place === -1 || !(place.isLane || this.pressed) ? null : place;
 		this.draw();
 		this.tell();
 	}
@@ -360,8 +361,10 @@ class Lanes {
 		if (moved)
 			this.events.range([Math.min(place.slice, pressed.slice),
 				Math.max(place.slice, pressed.slice) + 1]);
-		else
+		else if (place.isLane)
 			this.choose(place.row);
+		else
+			this.draw();
 	}
 
 	choose(row) {

@@ -229,4 +229,19 @@ def check_samples():
     same('keys in the choice of lanes do not move in the picture', b.value('cprof.focus()'), None)
 
 
-run(check_wall, check_zoom, check_touch, check_still, check_samples)
+def check_omitted():
+    """The row that counts the omitted lanes is none of them."""
+    fresh(os.path.join(TMP, 'many.html'))
+    same('200 lanes are shown', (len(b.value('cprof.lanes()')['rows']), b.value('cprof.lanes()')['omitted']), (200, 3))
+    all_ = b.value('cprof.totals()')
+    click = """(() => { const l = cprof.app.lanes, r = l.canvas.getBoundingClientRect();
+        const at = { clientX: r.left + l.left + 9, clientY: r.top + l.height - %d * laneHeight() - 3 };
+        l.press(l.placeOf(at));
+        l.release(l.placeOf(at)); })()"""
+    b.value(click % 0)
+    same('a click below the last lane chooses none', b.value('cprof.totals()'), all_)
+    b.value(click % 1)
+    same('... and one on that lane does', b.value('cprof.totals()'), all_ / 203)
+
+
+run(check_omitted, check_wall, check_zoom, check_touch, check_still, check_samples)
