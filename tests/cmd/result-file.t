@@ -70,6 +70,13 @@ for to in '-o' '>'; do
 done
 status "a capture of the directory" 2 cprof-convert -t tsv -o d/a.cprof d
 same "  is not changed" d/a.cprof t.bin
+ln -s d/a.cprof link.tsv && ln d/a.cprof hard.tsv
+for name in link hard; do
+	status "  by a $name link elsewhere" 2 cprof-fold -o $name.tsv d
+	is "    is refused" "$(head -n 1 err)" "cprof-fold: -o $name.tsv would replace a file that is read: d"
+	same "    is not changed" d/a.cprof t.bin
+done
+rm link.tsv hard.tsv
 status "a report in it" 0 cprof-fold -o d/a.tsv d
 status "  is replaced" 0 cprof-fold -o d/a.tsv d
 

@@ -8,7 +8,7 @@ cd "$top" || exit 1
 # FILE CALLS REASON
 cat >"$tmp/allowed" <<'END'
 cmd/shared/cli.c 1 /dev/null
-cmd/shared/operands/directory.c 4 the directory that the user named, files in it; headers of operands; a file that -o would replace
+cmd/shared/operands/directory.c 5 the directory that the user named, files in it; headers of operands; a file that -o would replace
 cmd/shared/operands/operand_file.c 1 the operand that the user named
 cmd/shared/result_file.c 1 the file of -o that the user named
 cmd/shared/naming.c 1 /dev/null

@@ -373,36 +373,42 @@ uint64_t directory_span(void)
 	return latest > earliest ? latest - earliest : 0;
 }
 
-/* Returns whether the directory has an entry of the file's name that is the file. */
-static bool has_file(const char *directory, const char *name, const char *file)
+/* Returns the name of the directory's entry that is the file, whatever the file is called; NULL: none is. */
+static char *entry_of(const char *directory, const char *file)
 {
+	DIR *d = opendir(directory);
 	struct stat st, entry;
-	char *path;
-	bool has;
+	struct dirent *e;
+	char *name = NULL;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		cli_no_memory();
-	has = stat(path, &entry) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode) &&
-	      st.st_dev == entry.st_dev && st.st_ino == entry.st_ino;
-	free(path);
-	return has;
+	if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
+		st.st_ino = 0;
+	while (d && !name && st.st_ino && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &entry, 0) != 0 ||
+		    st.st_dev != entry.st_dev || st.st_ino != entry.st_ino)
+			continue;
+		name = strdup(e->d_name);
+		if (!name)
+			cli_no_memory();
+	}
+	if (d)
+		closedir(d);
+	return name;
 }
 
 bool directory_reads(const char *directory, const char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	char *name = entry_of(directory, file);
 	uint8_t start[HEADER_FACTS_BYTES];
 	struct found f = { 0 };
-	bool reads;
-	int fd;
+	bool reads = false;
+	int fd = name ? open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
 
-	if (name[0] == '.' || !has_file(directory, name, file))
-		return false;
-	fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	reads = is_capture(&f, name, (struct slice){ start, read_start(fd, start, sizeof(start)) });
-	close(fd);
+	if (fd >= 0) {
+		reads = is_capture(&f, name, (struct slice){ start, read_start(fd, start, sizeof(start)) });
+		close(fd);
+	}
+	free(name);
 	return reads;
 }
 
