@@ -50,7 +50,8 @@ static void refuse_name(const char *name)
 		words[i] = programs[i].name;
 	words[PROGRAMS] = "help";
 	words[PROGRAMS + 1] = NULL;
-	guess = cli_guess(name, words);
+	/* perf's name for the table looks like "record". */
+	guess = strcmp(name, "report") == 0 ? "top" : cli_guess(name, words);
 	if (guess)
 		cli_usage("invalid command \"%s\" (did you mean %s?)", name, guess);
 	cli_usage("invalid command \"%s\" (expected one of those that cprof help lists)", name);

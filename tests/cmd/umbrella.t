@@ -37,7 +37,7 @@ same "  is cprof-diff --help" "$tmp/out" "$tmp/want"
 is "cprof(1) has each command" "$(sed -n 's/^\.It Cm //p' man/cprof.1 | grep -vx help | sort | xargs)" \
 	"$(sed -nE 's/^  ([a-z]+) .*/\1/p' "$tmp/list" | sort | xargs)"
 
-for word in tpo:top flaem:flame hlep:help; do
+for word in tpo:top flaem:flame hlep:help report:top; do
 	status "cprof ${word%:*}" 2 cprof "${word%:*}"
 	is "  which one was meant" "$(head -n 1 "$tmp/err")" \
 		"cprof: invalid command \"${word%:*}\" (did you mean ${word#*:}?)"
