@@ -162,7 +162,7 @@ static void add_events(struct filters *f, const char *text)
 		add_event(f, one);
 		if (long_name(one))
 			add_event(f, long_name(one));
-		if (strncmp(one, "off-cpu", strlen("off-cpu")) == 0)
+		if (select_names_waits(one))
 			weigh_time(f);
 	}
 	f->view.events = f->events;
@@ -478,11 +478,10 @@ void filters_events(const struct filters *f, struct buf *out)
 /* Returns the option that shows nothing, or less than it says, without waiting time; NULL: none does. */
 static const char *needs_waits(const struct filters *f)
 {
-	static const char family[] = "off-cpu";
 	const struct view *v = &f->view;
 
 	for (size_t i = 0; i < v->n_events; i++) {
-		if (strncmp(v->events[i], family, strlen(family)) != 0)
+		if (!select_names_waits(v->events[i]))
 			return NULL;
 	}
 	return v->blame ? filters_blame(f) : v->wall ? "--wall" : v->n_events ? "--event off-cpu" : NULL;

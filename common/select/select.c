@@ -29,11 +29,16 @@ static bool is_event(struct slice name, const char *wanted)
 	return slice_begins(name, wanted) && (name.n == n || name.p[n] == ':');
 }
 
+bool select_names_waits(const char *event)
+{
+	return is_event(slice_of(event), "off-cpu");
+}
+
 /* Returns whether waits may be shown. If not, their event leaves them out whatever their time. */
 static bool shows_waits(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_events; i++) {
-		if (is_event(slice_of(v->events[i]), "off-cpu"))
+		if (select_names_waits(v->events[i]))
 			return true;
 	}
 	return v->wall;

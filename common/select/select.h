@@ -63,6 +63,8 @@ bool select_by_clock(const struct view *v);
 bool select_wants(const void *view, const struct segment_extent *x);
 bool select_counts(const void *view, const struct capture *c);
 
+/* Returns whether the event is waits: "off-cpu", or one kind of them, as "off-cpu:sleep". */
+bool select_names_waits(const char *event);
 /* Returns whether the view names this event or its family; false if the view names no events. */
 bool select_names_event(const struct view *v, struct slice name);
 /* Returns whether the capture's event with this number passes the view's filter of events. */

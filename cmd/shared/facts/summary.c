@@ -6,6 +6,7 @@
 
 #include "cmd/shared/facts/losses.h"
 #include "common/capture/sample_counts.h"
+#include "common/select/select.h"
 #include "common/stats/interval.h"
 
 /* Prints shares as percentages that add up: each is the difference between two rounded sums. */
@@ -147,7 +148,7 @@ static void print_total(struct buf *out, const struct loaded *l, const struct vi
 static bool are_waits(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_events; i++) {
-		if (strncmp(v->events[i], "off-cpu", strlen("off-cpu")) != 0)
+		if (!select_names_waits(v->events[i]))
 			return false;
 	}
 	return v->n_events;
