@@ -47,6 +47,7 @@ struct run {
 	char made[NAME_MAX + 64];    /* the page's name unless it is given */
 	char directory[PATH_MAX];    /* temporary, of the captures */
 	char raw[PATH_MAX + 16], named[PATH_MAX + 16];
+	const char *kept;            /* the capture that remains because no page was drawn; NULL: a page was */
 };
 
 static volatile sig_atomic_t child; /* the pid of the program that runs now; 0: none */
@@ -121,10 +122,15 @@ static void choose_files(struct run *r, const char *name)
 		r->capture = r->named;
 }
 
+/* A command that ran for hours is not run again only to draw its page: the capture remains. */
 static void remove_files(const struct run *r)
 {
-	unlink(r->raw);
-	unlink(r->named);
+	if (r->kept)
+		cli_warn("no page was drawn; the capture is kept in %s", r->kept);
+	if (r->kept != r->raw)
+		unlink(r->raw);
+	if (r->kept != r->named)
+		unlink(r->named);
 	rmdir(r->directory);
 }
 
@@ -219,14 +225,16 @@ static int record_command(const struct run *r, char **operands, size_t n, const 
  * Names the capture and draws the page. Returns the worse status of the two programs. Options come first,
  * because with POSIXLY_CORRECT they end at the first operand.
  */
-static int draw_page(const struct run *r, const sigset_t *caught)
+static int draw_page(struct run *r, const sigset_t *caught)
 {
 	const char *sym[] = { "cprof-sym", "-o", r->capture, r->inlined ? "-i" : "--", r->raw, NULL };
 	struct arguments flame = { .n = 0 };
 	int named = run_program(sym, caught), drawn;
 
+	r->kept = r->raw;
 	if (named != STATUS_OK && named != STATUS_DAMAGED)
 		return named;
+	r->kept = r->capture;
 	add(&flame, "cprof-flame");
 	add(&flame, "-o");
 	add(&flame, r->page);
@@ -237,8 +245,11 @@ static int draw_page(const struct run *r, const sigset_t *caught)
 	add(&flame, "--");
 	add(&flame, r->capture);
 	drawn = run_program(flame.list, caught);
-	if (!r->quiet && (drawn == STATUS_OK || drawn == STATUS_DAMAGED))
-		cli_line("%s", r->page);
+	if (drawn == STATUS_OK || drawn == STATUS_DAMAGED) {
+		r->kept = NULL;
+		if (!r->quiet)
+			cli_line("%s", r->page);
+	}
 	return drawn ? drawn : named;
 }
 

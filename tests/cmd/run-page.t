@@ -41,6 +41,26 @@ is "  leave nothing" "$(ls . ; ls "$TMPDIR")" ""
 cprof-run 2>"$tmp/err"
 is "  the sentence" "$(head -n 1 "$tmp/err")" "cprof-run: recording requires a command"
 
+# Without a page, the recording remains, and the message names it.
+mkdir "$tmp/bad"
+cp "$BIN/cprof-run" "$tmp/bad/" # a link would find its siblings
+for program in cprof-record cprof-sym cprof-flame; do ln -s "$BIN/$program" "$tmp/bad/"; done
+for program in cprof-flame cprof-sym; do
+	printf '#!/bin/sh\nexit 1\n' >"$tmp/failing" && chmod +x "$tmp/failing"
+	mv -f "$tmp/failing" "$tmp/bad/$program"
+	status "$program fails" 1 "$tmp/bad/cprof-run" -q -o x.html "$burn" brief 200
+	kept=$(sed -n 's/^cprof-run: no page was drawn; the capture is kept in //p' "$tmp/err")
+	ok "  the capture is kept" cprof-dump "$kept"
+	is "  and nothing beside it" "$(ls "$TMPDIR"/*)" "${kept##*/}"
+	rm -rf "${TMPDIR:?}"/*
+done
+mv "$tmp/bad/cprof-sym" "$tmp/bad/cprof-flame" && ln -s "$BIN/cprof-sym" "$tmp/bad/"
+status "cprof-flame fails with --capture" 1 \
+	"$tmp/bad/cprof-run" -q -o x.html --capture kept.bin "$burn" brief 200
+like "  the message names that file" "$(cat "$tmp/err")" 'no page was drawn; the capture is kept in kept.bin$'
+like "  which has names" "$(cprof-fold kept.bin)" 'brief_work'
+is "  and nothing remains in TMPDIR" "$(ls "$TMPDIR")" ""
+
 # A signal ends the recording; the page is drawn nevertheless.
 cprof-run -q -o x.html sh -c 'echo >begun; exec sleep 100' &
 run=$!
