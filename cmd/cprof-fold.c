@@ -50,7 +50,7 @@ static const struct command_line command = { "cprof-fold", "print stacks as text
 
 struct settings {
 	size_t line_max; /* 0: the general limit */
-	size_t budget;
+	size_t budget;   /* 0: not given */
 	bool sorted, tab;
 	bool as_rows; /* write rows in the format */
 	enum rows_format format;
@@ -209,7 +209,8 @@ static void begin_rows(struct fold *fold)
 
 static void begin_fold(struct fold *fold)
 {
-	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* --min needs the whole tree */
+	size_t asked = fold->s.budget ? fold->s.budget : (size_t)BUDGET_MIB << 20;
+	size_t budget = fold->f.shape.min ? 0 : asked; /* --min needs the whole tree */
 
 	if (!profile_init(&fold->p))
 		cli_no_memory();
@@ -300,8 +301,11 @@ static void check_fold(struct fold *fold)
 	const struct settings *s = &fold->s;
 
 	filters_check(&fold->f);
-	if (s->as_rows && (s->sorted || s->tab || s->line_max))
-		cli_usage("-o and %s are mutually exclusive", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
+	if (s->as_rows && (s->sorted || s->tab || s->line_max || s->budget))
+		cli_usage("-o and %s are mutually exclusive", s->sorted     ? "--sorted"
+							      : s->tab      ? "-T"
+							      : s->line_max ? "--max-line"
+									    : "--max-mem");
 	if (s->as_rows && fold->f.view.blame)
 		cli_usage("-o and %s are mutually exclusive", filters_blame(&fold->f));
 	if (s->interval && !s->as_rows)
@@ -404,8 +408,7 @@ int main(int argc, char **argv)
 {
 	struct fold fold = { .f.names = true,
 			     .f.hints = true,
-			     .f.has_latency = true,
-			     .s.budget = (size_t)BUDGET_MIB << 20 };
+			     .f.has_latency = true };
 	char **operands;
 	size_t n = 0;
 	enum status status;

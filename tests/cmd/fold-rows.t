@@ -118,7 +118,7 @@ else
 fi
 
 for o in '-o xml' '-o tsv --sorted' '-o tsv -T' '-o tsv --interval 0' '--interval 5' '-o tsv --max-line 300' \
-	'--sorted --by process' '--by place'; do
+	'-o tsv --max-mem 9M' '--sorted --by process' '--by place'; do
 	status "$o is usage" 2 cprof-fold $o "$tmp/a.bin"
 done
 status "the disk is full" 1 sh -c "cprof-fold -o tsv $tmp/a.bin >/dev/full"
