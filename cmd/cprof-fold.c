@@ -68,25 +68,32 @@ struct fold {
 
 static void take_option(struct fold *fold, int c)
 {
-	struct view *v = &fold->f.view;
+	struct filters *f = &fold->f;
+	struct view *v = &f->view;
 
 	switch (c) {
 	case 'a':
+		f->for_captures = "-a";
 		v->annotate = true;
 		break;
 	case 'd':
+		f->for_captures = "-d";
 		v->delimiter = true;
 		break;
 	case 'p':
+		f->for_captures = "-p";
 		v->pid = true;
 		break;
 	case 't':
+		f->for_captures = "-t";
 		v->tid = true;
 		break;
 	case FOLD_CONTAINER:
+		f->for_captures = "--container";
 		v->container = true;
 		break;
 	case FOLD_TRUNCATED:
+		f->for_captures = "--truncated";
 		v->truncated = true;
 		break;
 	case FOLD_MAX_LINE:

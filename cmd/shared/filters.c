@@ -264,15 +264,19 @@ static bool frame_option(struct filters *f, int option, const char *argument)
 			blame(f, BLAME_CULPRITS);
 		return true;
 	case 'i':
+		f->for_captures = "-i";
 		v->inlined = true;
 		return true;
 	case 'l':
+		f->for_captures = "-l";
 		v->lines = true;
 		return true;
 	case FILTER_NATIVE:
+		f->for_captures = "--native";
 		set_native(f, argument);
 		return true;
 	case FILTER_FULL_PATHS:
+		f->for_captures = "--full-paths";
 		v->lines = v->full_paths = true;
 		return true;
 	default:

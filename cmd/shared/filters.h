@@ -158,6 +158,7 @@ struct filters {
 	/* Samples of the events that the view counts, and those among them that it selected. */
 	uint64_t samples, passed;
 	uint64_t waits; /* samples of waiting time, wanted or not */
+	const char *for_captures; /* an option that was given and has no effect on folded text; NULL: none */
 };
 
 /* Handles one option. Returns false if the option is not a filter. An invalid argument is a usage error. */

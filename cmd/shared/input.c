@@ -325,6 +325,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	if (keys_need_capture(&f->view))
 		cli_die(STATUS_USAGE, "%s: --by %s requires a capture, not folded text", name,
 			keys_need_capture(&f->view));
+	if (f->for_captures)
+		cli_warn("%s: %s has no effect on folded text", name, f->for_captures);
+	f->for_captures = NULL; /* reported once */
 	if (keyed && !profile_init(&own))
 		cli_no_memory();
 	if (!folded_reader_init(&r, fd, taken, keyed ? &own : p, side))

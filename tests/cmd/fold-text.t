@@ -126,4 +126,11 @@ if [ -r "$flamegraph" ] && command -v xmllint >/dev/null; then
 else
 	skip "flamegraph.pl" "libdevel-nytprof-perl or xmllint is not installed"
 fi
+# Options that say how captures are shown
+printf 'a;b 5\n' >"$tmp/plain"
+for option in -i -l '--native all' -a -d -p -t --container --truncated; do
+	status "$option and text" 0 cprof-fold $option "$tmp/plain" "$tmp/plain"
+	is "  says once that it has no effect" "$(cat "$tmp/err")" \
+		"cprof-fold: $tmp/plain: ${option% *} has no effect on folded text"
+done
 done_testing
