@@ -48,6 +48,25 @@ static void end_block(struct perf_pipe *p)
 		put_round(p);
 }
 
+/* Writes the ticks of the segment that should have become samples but did not. */
+static void put_losses(struct perf_pipe *p, uint64_t time)
+{
+	const struct capture *c = &p->capture;
+	uint64_t lost = 0;
+	size_t at;
+
+	for (size_t cpu = 0; cpu < c->n_ledger; cpu++) {
+		for (unsigned int o = 0; o < OUTCOMES; o++)
+			lost += outcome_is_lost(o) ? c->ledger[cpu][o] : 0;
+	}
+	if (!lost)
+		return;
+	at = begin_record(&p->out, PERF_LOST_SAMPLES, 0);
+	put64(&p->out, lost);
+	put_id(p, 0, 0, time);
+	finish_record(&p->out, at);
+}
+
 /*
  * After a segment that does not continue, times start over, so perf must process everything before. A segment
  * that continues repeats its state in the next one with the original times, and samples in that may be older
@@ -58,6 +77,8 @@ static void end_segment(struct perf_pipe *p)
 	bool goes_on = p->capture.end_seen && p->capture.end_reason == END_CONTINUES;
 
 	p->based = false;
+	if (p->introduced && !p->capture.end_seen) /* it was cut, but its losses until then are known */
+		put_losses(p, p->latest);
 	if (!p->introduced || goes_on)
 		return;
 	put_round(p);
@@ -255,25 +276,6 @@ static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 	if (p->view->half == HALF_KERNEL)
 		seen.user = 0;
 	write_sample(p, &seen);
-}
-
-/* Writes the ticks of the segment that should have become samples but did not. */
-static void put_losses(struct perf_pipe *p, uint64_t time)
-{
-	const struct capture *c = &p->capture;
-	uint64_t lost = 0;
-	size_t at;
-
-	for (size_t cpu = 0; cpu < c->n_ledger; cpu++) {
-		for (unsigned int o = 0; o < OUTCOMES; o++)
-			lost += outcome_is_lost(o) ? c->ledger[cpu][o] : 0;
-	}
-	if (!lost)
-		return;
-	at = begin_record(&p->out, PERF_LOST_SAMPLES, 0);
-	put64(&p->out, lost);
-	put_id(p, 0, 0, time);
-	finish_record(&p->out, at);
 }
 
 static void put_record(struct perf_pipe *p, const struct record *r)
