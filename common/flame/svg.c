@@ -54,7 +54,7 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 		double ns;
 	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "\xc2\xb5s", 1e3 } };
 
-	for (size_t i = 0; !pic->look.countname && strcmp(pic->unit, "ns") == 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; strcmp(pic->unit, "ns") == 0 && i < sizeof(units) / sizeof(units[0]); i++) {
 		if ((double)v >= units[i].ns) {
 			buf_printf(out, "%.2f %s", (double)v / units[i].ns, units[i].unit);
 			return;
@@ -62,7 +62,9 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 	}
 	print_count(out, v);
 	buf_byte(out, ' ');
-	markup_escape(out, slice_of(pic->look.countname ? pic->look.countname : v != 1 ? pic->unit : strcmp(pic->unit, "events") == 0 ? "event" : "sample"));
+	markup_escape(out, slice_of(v == 1 && strcmp(pic->unit, "events") == 0    ? "event"
+				    : v == 1 && strcmp(pic->unit, "samples") == 0 ? "sample"
+										  : pic->unit));
 }
 
 static double to_percent(uint64_t part, uint64_t whole)

@@ -47,6 +47,10 @@ valid "a picture of hostile names" "$tmp/h.svg"
 svg "$tmp/hostile" | boxes | sort >"$tmp/got"
 cprof-fold "$tmp/hostile" | "$here/flame-brute.py" | awk '{ t = $NF; NF -= 2; print $0, t }' | sort >"$tmp/want"
 same "  each is a box" "$tmp/want" "$tmp/got"
+printf 'sh 2500000\n' >"$tmp/long"
+like "--countname names counts" "$(svg --countname X "$tmp/long")" '<title>sh \(2,500,000 X, 100'
+like "  but not times" "$(svg --weight ns --countname X "$tmp/long")" '<title>sh \(2.50 ms, 100'
+like "  ns is time, too" "$(svg --countname ns "$tmp/long")" '<title>sh \(2.50 ms, 100'
 printf 'sh 0\n' | svg >"$tmp/zero.svg"
 valid "an empty picture" "$tmp/zero.svg"
 like "  says that it is" "$(cat "$tmp/zero.svg")" '>No samples\.<'
