@@ -40,7 +40,10 @@ static uint64_t user_address(struct script_reader *r, const struct script_known 
 	return base << FILE_SHIFT | address;
 }
 
-/* Writes the module of a kernel frame; the function's name is written apart. */
+/*
+ * Writes the module of a kernel frame; the function's name is written apart. Symbols with one address and one
+ * time are aliases, of which the first counts, so each has a time for itself.
+ */
 static void put_module(struct script_reader *r, const struct script_known *k, uint64_t address)
 {
 	struct slice module = slice_base(k->f.file);
@@ -55,8 +58,9 @@ static void put_module(struct script_reader *r, const struct script_known *k, ui
 		module.n = (size_t)(dot - module.p);
 	else if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']')
 		module = (struct slice){ module.p + 1, module.n - 2 };
+	r->ksym_time = r->time > r->ksym_time ? r->time : r->ksym_time + 1;
 	script_put(r, (struct record){ .type = RECORD_KSYM,
-				       .ksym = { .time = r->time, .address = address, .size = 1, .module = module } });
+				       .ksym = { .time = r->ksym_time, .address = address, .size = 1, .module = module } });
 }
 
 /* Returns the name of a frame without a symbol: "[libx.so]", with its offset if perf has that. */
@@ -149,9 +153,9 @@ static uint64_t frame_id(struct script_reader *r, uint64_t process, uint32_t uni
 	memcpy(members, text.p, text.n);
 	k = &r->known[members[0]];
 	rec.frame.address = process ? user_address(r, k, process, kind == FRAME_RETURN) : k->f.address;
-	script_put(r, rec);
-	if (!process)
+	if (!process) /* first, because the last symbol before a frame counts */
 		put_module(r, k, rec.frame.address - (kind == FRAME_RETURN && rec.frame.address));
+	script_put(r, rec);
 	put_names(r, id, !process, members, text.n / sizeof(*members));
 	free(members);
 	return id;

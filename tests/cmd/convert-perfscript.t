@@ -196,6 +196,11 @@ is "  of 63 events at most" "$(cprof-dump out | grep '^event' | tail -1 | cut -d
 awk 'BEGIN { print "a 1 1.0: 1 x:"; for (i = 0; i < 70000; i++) printf "\t%x f%d (/f)\n", i, i % 10; print "" }' >deep
 status "a stack of 70,000 frames" 0 convert deep
 is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n++ { root = $3 } END { print n, root }')" "65536 parent=2"
+modules() { # TIME TIME: a module, and another one that is later at the same address
+	printf 'a 1%s cycles:\n\tffffffffc0000010 f ([%s])\n\n' "$1" one "$2" two | convert | cprof-fold --by module | xargs
+}
+is "a module where another one was before" "$(modules ' 1.0:' ' 2.0:')" "a;[one] 1 a;[two] 1"
+is "  also in text without times" "$(modules '' '')" "a;[one] 1 a;[two] 1"
 
 # 3. Text from captures: by hand, and back
 back() { # DESCRIPTION CAPTURE
