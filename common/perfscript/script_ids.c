@@ -8,7 +8,7 @@
 
 enum {
 	EVENT_OTHER = 63, /* for all events without an id of their own */
-	FILES_MAX = 60000,
+	FILES_MAX = 60000, /* with those of one more sample still below 2^17, for which addresses have room */
 };
 
 /* Comments of perf script --header that have a key in a stream's header. */
@@ -89,16 +89,24 @@ void script_segment_end(struct script_reader *r, enum end_reason reason)
 }
 
 /* Estimates the memory that the tables take. Names of C++ may be thousands of bytes long. */
-bool script_segment_full(const struct script_reader *r)
+static size_t table_bytes(const struct script_reader *r)
 {
 	size_t each = sizeof(struct script_known) + 56; /* bytes of a line, apart from its text */
 	size_t texts = r->lines_seen.bytes + r->units.bytes + r->strings.bytes + r->files.bytes +
 		       r->comms.bytes;
 
 	return texts + r->lines_seen.n * each + r->units.n * 56 + r->n_frames * 32 + r->n_nodes * 24 +
-			       r->threads.n * 48 >
-		       SCRIPT_SEGMENT ||
-	       r->files.n >= FILES_MAX;
+	       r->threads.n * 48;
+}
+
+bool script_segment_full(const struct script_reader *r)
+{
+	return table_bytes(r) > SCRIPT_SEGMENT || r->files.n >= FILES_MAX;
+}
+
+bool script_segment_over(const struct script_reader *r)
+{
+	return table_bytes(r) / 2 > SCRIPT_SEGMENT;
 }
 
 void script_comment(struct script_reader *r, struct slice line)

@@ -22,7 +22,6 @@
 struct script_known {
 	struct script_frame f;
 	enum script_kind kind;
-	bool good;
 	uint32_t unit; /* the unit of this frame alone, plus 1; 0: none yet */
 	struct slice source;
 	uint64_t source_line;
@@ -35,6 +34,8 @@ void script_segment_begin(struct script_reader *r);
 void script_segment_end(struct script_reader *r, enum end_reason reason);
 /* Returns whether the tables have reached their limit for one segment. */
 bool script_segment_full(const struct script_reader *r);
+/* Returns whether they have grown far beyond it, while one sample was read. */
+bool script_segment_over(const struct script_reader *r);
 /* Takes one of the text's comments, for the header of segments that begin after it. */
 void script_comment(struct script_reader *r, struct slice line);
 

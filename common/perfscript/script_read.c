@@ -81,39 +81,56 @@ static struct script_known *known_at(struct script_reader *r, uint32_t id)
 
 static void push_line(struct script_reader *r, uint32_t id)
 {
-	if (r->n_stack >= SCRIPT_DEPTH_MAX) {
-		r->cut = true;
-		return;
-	}
 	if (!grow_array(&r->stack, &r->cap_stack, r->n_stack, sizeof(*r->stack))) {
 		r->failed = true;
 		return;
 	}
 	r->stack[r->n_stack++] = id;
+	r->after_frame = true;
 }
 
-/* Takes a frame. Most lines have been read before, byte for byte, and need no parsing. */
+/* Returns whether the sample takes no more frames. Otherwise one sample could take all memory. */
+static bool is_cut(struct script_reader *r)
+{
+	r->cut = r->cut || r->n_stack >= SCRIPT_DEPTH_MAX || script_segment_over(r);
+	return r->cut;
+}
+
+/*
+ * Takes a frame. Most lines have been read before, byte for byte, and need no parsing. A bad line is not
+ * kept.
+ */
 static bool take_frame(struct script_reader *r, struct slice line)
 {
-	bool fresh;
-	uint32_t id = script_number(r, &r->lines_seen, line, &fresh);
-	struct script_known *k = known_at(r, id);
+	bool seen, fresh;
+	struct script_frame f;
+	struct script_known *k;
+	uint32_t id;
 
+	seen = intern_find(&r->lines_seen, line, &id);
+	if (!seen && !script_frame_parse(line, &f))
+		return false;
+	if (is_cut(r))
+		return true;
+	if (!seen)
+		id = script_number(r, &r->lines_seen, line, &fresh);
+	k = known_at(r, id);
 	if (!k)
 		return true;
-	if (fresh) {
+	if (!seen) {
 		*k = (struct script_known){ 0 };
-		k->good = script_frame_parse(intern_get(&r->lines_seen, id), &k->f);
-		if (k->good)
-			k->kind = script_frame_kind(&k->f);
+		script_frame_parse(intern_get(&r->lines_seen, id), &k->f); /* the line itself will be gone */
+		k->kind = script_frame_kind(&k->f);
 	}
-	if (k->good)
-		push_line(r, id);
-	return k->good;
+	push_line(r, id);
+	return true;
 }
 
-/* Gives the previous frame a source line: together they are a frame with a number of its own. */
-static bool take_source(struct script_reader *r, struct slice line)
+/*
+ * Gives the frame of the previous line a source line: together they are a frame with a number of its own.
+ * After any other line, it would be that of a frame which was left out.
+ */
+static bool take_source(struct script_reader *r, struct slice line, bool after_frame)
 {
 	struct buf key = { 0 };
 	struct slice file, kept;
@@ -124,8 +141,12 @@ static bool take_source(struct script_reader *r, struct slice line)
 
 	if (!script_source_parse(line, &file, &number))
 		return false;
-	if (!file.n || !r->n_stack)
+	if (!file.n || !after_frame)
 		return true;
+	if (script_segment_over(r)) {
+		r->cut = true;
+		return true;
+	}
 	before = r->stack[r->n_stack - 1];
 	buf_bytes(&key, &before, sizeof(before));
 	buf_byte(&key, '\n'); /* no line contains one */
@@ -194,9 +215,10 @@ static bool take_flat_frame(struct script_reader *r, struct slice line)
 
 static void take_line(struct script_reader *r, struct slice line)
 {
-	bool indented;
+	bool indented, after_frame = r->after_frame;
 
 	r->lines++;
+	r->after_frame = false;
 	if (is_blank(line)) {
 		end_sample(r);
 		return;
@@ -213,7 +235,7 @@ static void take_line(struct script_reader *r, struct slice line)
 			reject_line(r, "neither the head of a sample nor a frame");
 		else if (!r->open)
 			reject_line(r, "a frame without the head of its sample");
-		else if (!take_frame(r, line) && !take_source(r, line))
+		else if (!take_frame(r, line) && !take_source(r, line, after_frame))
 			reject_line(r, "neither a frame nor the source line of one");
 	}
 }
@@ -230,6 +252,7 @@ static void take_lines(struct script_reader *r)
 			return;
 		if (r->skipping || n > SCRIPT_LINE_MAX) {
 			r->lines += !r->skipping;
+			r->after_frame = false;
 			if (!r->skipping)
 				reject_line(r, "a line that is too long");
 			r->skipping = !end;

@@ -17,7 +17,8 @@
  * stacks ended (see profile/ends.h), which losses there were, and which clock was used. Without a process
  * number, the thread number is taken for it. A sample without a period weighs 1.
  *
- * Memory is bounded: when names and stacks have grown to about SCRIPT_SEGMENT bytes, a new segment begins.
+ * Memory is bounded: when names and stacks have grown to about SCRIPT_SEGMENT bytes, a new segment begins. The
+ * sample during which they reach twice as much loses the rest of its frames.
  */
 #ifndef CPROF_PERFSCRIPT_SCRIPT_READ_H
 #define CPROF_PERFSCRIPT_SCRIPT_READ_H
@@ -56,6 +57,7 @@ struct script_reader {
 	uint32_t *stack; /* innermost frame first */
 	size_t n_stack, cap_stack;
 	bool cut;        /* outer frames were left out */
+	bool after_frame; /* the line before is a frame of the stack */
 
 	/*
 	 * State of the segment. Numbers of texts, functions and so on are those of their interns; ids: + 1.

@@ -196,6 +196,21 @@ is "  of 63 events at most" "$(cprof-dump out | grep '^event' | tail -1 | cut -d
 awk 'BEGIN { print "a 1 1.0: 1 x:"; for (i = 0; i < 70000; i++) printf "\t%x f%d (/f)\n", i, i % 10; print "" }' >deep
 status "a stack of 70,000 frames" 0 convert deep
 is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n++ { root = $3 } END { print n, root }')" "65536 parent=2"
+endless() { # DESCRIPTION PROGRAM: one sample of lines that all differ, with 500 MB of memory
+	python3 -c "print('a 1 1.0: 1 x:')$2" >endless
+	(limit_memory 500000; convert endless >out 2>err)
+	is "one sample with $1" "$? $(cprof-fold out | awk '{ n += $NF } END { print n }')" "$3 1"
+}
+endless "3 million frames" '
+for i in range(3000000): print("\t%x f (/f)" % i)' 0
+endless "  with 3 million source lines of one frame" '
+print("\t12 f (/f)")
+for i in range(3000000): print("  f.c:%d" % i)' 0
+endless "  with 3 million lines that are no frames" '
+for i in range(3000000): print("\tzzz %d" % i)' 3
+printf 'a 1 1.0: 1 x:\n\t12 f (/f)\n  f.c:7\n\tzzz\n  bad.c:9\n\t14 g (/f)\n\n' >after
+status "a bad line, and a source line after it" 3 convert after
+is "  is not the source line of the frame before" "$(cprof-fold -l out)" "a;g;f (f.c:7) 1"
 modules() { # TIME TIME: a module, and another one that is later at the same address
 	printf 'a 1%s cycles:\n\tffffffffc0000010 f ([%s])\n\n' "$1" one "$2" two | convert | cprof-fold --by module | xargs
 }
