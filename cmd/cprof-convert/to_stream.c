@@ -95,6 +95,9 @@ static void warn_profile(const struct input *in, const struct pprof_reader *r)
 		  "labels left out: only pid, tid, comm, container and host are kept");
 	warn_lost(in->name, r->lost.deep, "stacks lost outer frames: they are too deep");
 	warn_lost(in->name, t->bad, "messages that cannot be read to their end");
+	if (t->left_out)
+		cli_warn("%s: %" PRIu64 " entries left out: a table may have %d", in->name, t->left_out,
+			 PPROF_ENTRIES_MAX);
 	if (r->merged)
 		cli_warn("%s: each row is one sample: there are too many", in->name);
 }
@@ -117,7 +120,7 @@ static enum status read_profile(const struct input *in, struct writer *w, const 
 			cli_die(STATUS_SYSTEM, "%s: %s", cli_output_name(), writer_error(w));
 		cli_no_memory();
 	}
-	good = !r.tables.bad && !r.lost.rows && !r.lost.locations;
+	good = !r.tables.bad && !r.tables.left_out && !r.lost.rows && !r.lost.locations;
 	warn_profile(in, &r);
 	if (!r.samples)
 		cli_warn("%s: no samples%s", in->name,

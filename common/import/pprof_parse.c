@@ -71,10 +71,21 @@ static void read_numbers(struct pprof_tables *t, struct slice message, uint64_t 
 	t->bad += c.p != c.end;
 }
 
+/* Returns whether a table with n entries takes another one, and counts the entry otherwise. */
+static bool has_room(struct pprof_tables *t, size_t n)
+{
+	if (n < PPROF_ENTRIES_MAX)
+		return true;
+	t->left_out++;
+	return false;
+}
+
 static bool add_type(struct pprof_tables *t, struct slice message)
 {
 	uint64_t v[2] = { 0 };
 
+	if (!has_room(t, t->n_types))
+		return true;
 	read_numbers(t, message, v, 2);
 	if (!grow_array(&t->types, &t->cap_types, t->n_types, sizeof(*t->types)))
 		return false;
@@ -86,9 +97,10 @@ static bool add_mapping(struct pprof_tables *t, struct slice message)
 {
 	uint64_t v[6] = { 0 };
 
+	if (!has_room(t, t->n_mappings))
+		return true;
 	read_numbers(t, message, v, 6);
-	if (t->n_mappings >= UINT32_MAX - 1 ||
-	    !grow_array(&t->mappings, &t->cap_mappings, t->n_mappings, sizeof(*t->mappings)) ||
+	if (!grow_array(&t->mappings, &t->cap_mappings, t->n_mappings, sizeof(*t->mappings)) ||
 	    !idmap_set(&t->by_mapping, v[0], (uint32_t)t->n_mappings))
 		return false;
 	t->mappings[t->n_mappings++] = (struct pprof_mapping){ v[0], v[1], v[2], v[3], v[4], v[5] };
@@ -99,9 +111,10 @@ static bool add_location(struct pprof_tables *t, struct slice message)
 {
 	uint64_t v[3] = { 0 };
 
+	if (!has_room(t, t->n_locations))
+		return true;
 	read_numbers(t, message, v, 3);
-	if (t->n_locations >= UINT32_MAX - 1 ||
-	    !grow_array(&t->locations, &t->cap_locations, t->n_locations, sizeof(*t->locations)) ||
+	if (!grow_array(&t->locations, &t->cap_locations, t->n_locations, sizeof(*t->locations)) ||
 	    !idmap_set(&t->by_location, v[0], (uint32_t)t->n_locations))
 		return false;
 	t->locations[t->n_locations++] = (struct pprof_location){ v[0], v[1], v[2], message };
@@ -112,9 +125,10 @@ static bool add_function(struct pprof_tables *t, struct slice message)
 {
 	uint64_t v[4] = { 0 };
 
+	if (!has_room(t, t->n_functions))
+		return true;
 	read_numbers(t, message, v, 4);
-	if (t->n_functions >= UINT32_MAX - 1 ||
-	    !grow_array(&t->functions, &t->cap_functions, t->n_functions, sizeof(*t->functions)) ||
+	if (!grow_array(&t->functions, &t->cap_functions, t->n_functions, sizeof(*t->functions)) ||
 	    !idmap_set(&t->by_function, v[0], (uint32_t)t->n_functions))
 		return false;
 	t->functions[t->n_functions++] = (struct pprof_function){ v[0], v[1], v[2], v[3] };
@@ -123,6 +137,8 @@ static bool add_function(struct pprof_tables *t, struct slice message)
 
 static bool add_text(struct pprof_tables *t, struct slice text)
 {
+	if (!has_room(t, t->n_texts))
+		return true;
 	if (!grow_array(&t->texts, &t->cap_texts, t->n_texts, sizeof(*t->texts)))
 		return false;
 	t->texts[t->n_texts++] = text;

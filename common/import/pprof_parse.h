@@ -13,12 +13,17 @@
  *
  * Tables may come in any order, and after the samples. Slices point into the bytes. Text 0 is "", and so is a
  * text beyond the table. The rest of a message after a field that cannot be read is left out and counted.
+ *
+ * A table has at most PPROF_ENTRIES_MAX entries; further ones are left out and counted. An entry takes two
+ * bytes of a file, or a thousandth of that if the file is compressed, but up to 72 bytes of memory.
  */
 #ifndef CPROF_IMPORT_PPROF_PARSE_H
 #define CPROF_IMPORT_PPROF_PARSE_H
 
 #include "common/base/cursor.h"
 #include "common/base/idmap.h"
+
+enum { PPROF_ENTRIES_MAX = 1 << 23 };
 
 struct pprof_type {
 	uint64_t type, unit; /* texts */
@@ -54,6 +59,7 @@ struct pprof_tables {
 	struct pprof_type period_type;
 	uint64_t period, time_ns, duration_ns, default_type, samples;
 	uint64_t bad; /* messages with a part that cannot be read */
+	uint64_t left_out; /* entries beyond the limit of a table */
 };
 
 /* A repeated number: the fields of its message, and the rest of a packed one. */

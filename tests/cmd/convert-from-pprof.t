@@ -48,6 +48,16 @@ ok "perf script's text is still recognized, also from a pipe" \
 	sh -c "cprof-convert -t stream <'$tmp/script' | cprof-fold | grep 'x;f 1'"
 ok "a full disk is told" sh -c "cprof-convert -t stream $tmp/heap.pb >/dev/full 2>$tmp/err; test \$? = 1"
 
+# Empty strings take two bytes of a file and 16 of memory: these would take a gigabyte.
+python3 -c 'import gzip, sys
+sys.stdout.buffer.write(gzip.compress(open(sys.argv[1], "rb").read() + b"2\0" * (1 << 26), 1))' \
+	"$tmp/heap.pb" >"$tmp/many.pb.gz" || exit 1
+limited() { (limit_memory 600000; stream "$@"); }
+status "64 Mi empty strings, with 600 MB of memory" 3 limited "$tmp/many.pb.gz"
+like "  are counted beyond the limit" "$(cat "$tmp/err")" \
+	"58720273 entries left out: a table may have 8388608"
+is "  and the profile is read" "$(cksum <"$tmp/out")" "$(cksum <"$tmp/heap.bin")"
+
 status "the viewers do not read it" 3 cprof-top "$tmp/heap.pb"
 like "  and say what does" "$(cat "$tmp/err")" "a profile of pprof: convert it with cprof-convert -t stream"
 
