@@ -101,63 +101,103 @@ struct group {
 	uint32_t first, n;
 };
 
-static size_t find_groups(const struct spans *s, struct group *groups)
+static bool begins_group(const struct spans *s, size_t i)
+{
+	return i == 0 || s->items[i].start - s->items[i - 1].end > GAP_FILLED;
+}
+
+static size_t count_groups(const struct spans *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		if (i && s->items[i].start - s->items[i - 1].end <= GAP_FILLED)
-			groups[n - 1].n++;
-		else
-			groups[n++] = (struct group){ (uint32_t)i, 1 };
-	}
+	for (size_t i = 0; i < s->n; i++)
+		n += begins_group(s, i);
 	return n;
 }
 
-/* Writes the order if no two groups overlap, as in all well-formed files; else returns false. */
-static bool order_groups(const struct spans *s, const struct group *groups, const struct radix_item *sorted, size_t n,
+static void find_groups(const struct spans *s, struct group *groups)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (begins_group(s, i))
+			*groups++ = (struct group){ (uint32_t)i, 1 };
+		else
+			groups[-1].n++;
+	}
+}
+
+/* One item to sort: the offset from the base, then an index. */
+static uint64_t sort_key(const struct edges *e, const struct span *span, size_t i)
+{
+	return (span->start - e->base) << 32 | i;
+}
+
+/*
+ * Writes the order. Few groups overlap: those of code in gaps, which gap_spans and gap_code_spans may both
+ * know. So each span is inserted after the last one that does not begin later. Returns false if that takes too
+ * long.
+ */
+static bool order_groups(const struct spans *s, const struct group *groups, const uint64_t *sorted, size_t n,
 			 uint32_t *order)
 {
-	uint64_t end = 0;
+	size_t done = 0, left = s->n;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct group *g = &groups[sorted[i].value];
+		const struct group *g = &groups[(uint32_t)sorted[i]];
 
-		if (s->items[g->first].start < end)
-			return false;
-		end = s->items[g->first + g->n - 1].end;
-		for (uint32_t k = 0; k < g->n; k++)
-			*order++ = g->first + k;
+		for (uint32_t span = g->first; span < g->first + g->n; span++) {
+			size_t at = done++;
+
+			for (; at > 0 && s->items[order[at - 1]].start > s->items[span].start; at--) {
+				if (left-- == 0)
+					return false;
+				order[at] = order[at - 1];
+			}
+			order[at] = span;
+		}
 	}
 	return true;
 }
 
-/* Sorts the spans by start: sorts groups, since there are a tenth as many. */
-static bool order_spans(const struct spans *s, uint32_t *order)
+/* Sorts groups, since there are a tenth as many. Returns UNWIND_TOO_LARGE if too many of them overlap. */
+static enum unwind_built order_by_groups(const struct edges *e, const struct spans *s, uint32_t *order)
 {
-	struct radix_item *items = malloc((s->n + 1) * sizeof(*items)), *spare = malloc((s->n + 1) * sizeof(*spare));
-	struct group *groups = malloc((s->n + 1) * sizeof(*groups));
-	const struct radix_item *sorted;
-	bool good = items && spare && groups;
-	size_t n;
+	size_t n = count_groups(s);
+	uint64_t *keys = malloc((n + 1) * 2 * sizeof(*keys));
+	struct group *groups = malloc((n + 1) * sizeof(*groups));
+	enum unwind_built result = UNWIND_NO_MEMORY;
+	const uint64_t *sorted;
 
-	if (good) {
-		n = find_groups(s, groups);
+	if (keys && groups) {
+		find_groups(s, groups);
 		for (size_t i = 0; i < n; i++)
-			items[i] = (struct radix_item){ s->items[groups[i].first].start, (uint32_t)i };
-		sorted = radix_sort(items, spare, n);
-		if (!order_groups(s, groups, sorted, n, order)) {
-			for (size_t i = 0; i < s->n; i++)
-				items[i] = (struct radix_item){ s->items[i].start, (uint32_t)i };
-			sorted = radix_sort(items, spare, s->n);
-			for (size_t i = 0; i < s->n; i++)
-				order[i] = sorted[i].value;
-		}
+			keys[i] = sort_key(e, &s->items[groups[i].first], i);
+		sorted = radix_sort_high(keys, keys + n + 1, n);
+		result = order_groups(s, groups, sorted, n, order) ? UNWIND_BUILT : UNWIND_TOO_LARGE;
 	}
-	free(items);
-	free(spare);
+	free(keys);
 	free(groups);
-	return good;
+	return result;
+}
+
+/* Sorts the spans by start. Returns false if out of memory. */
+static bool order_spans(const struct edges *e, const struct spans *s, uint32_t *order)
+{
+	enum unwind_built result = order_by_groups(e, s, order);
+	const uint64_t *sorted;
+	uint64_t *keys;
+
+	if (result != UNWIND_TOO_LARGE)
+		return result == UNWIND_BUILT;
+	keys = malloc((s->n + 1) * 2 * sizeof(*keys));
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		keys[i] = sort_key(e, &s->items[i], i);
+	sorted = radix_sort_high(keys, keys + s->n + 1, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		order[i] = (uint32_t)sorted[i];
+	free(keys);
+	return true;
 }
 
 /* Finds the start of all spans, rounded down to a page. Returns false if they do not fit into a table. */
@@ -183,7 +223,7 @@ enum unwind_built edges_of_spans(struct edges *e, const struct spans *s)
 	if (!find_base(e, s))
 		return UNWIND_TOO_LARGE;
 	order = malloc((s->n + 1) * sizeof(*order));
-	good = order && order_spans(s, order) && run_sweep(e, &w, order);
+	good = order && order_spans(e, s, order) && run_sweep(e, &w, order);
 	free(order);
 	free(w.heap);
 	return good ? UNWIND_BUILT : UNWIND_NO_MEMORY;

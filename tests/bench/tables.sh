@@ -1,6 +1,7 @@
 #!/bin/sh
 # Unwind tables: rows, bytes, rules and time (CPU, reading included, the file in the page cache) of some large
-# files, then of all files that are mapped executable on this host now, and of all installed files.
+# files, and the memory that building each takes at most; then rows to time of all files that are mapped
+# executable on this host now, and of all installed files.
 #
 #	BUILD=build tests/bench/tables.sh [FILE...]
 set -u
@@ -19,6 +20,9 @@ done >"$tmp"
 # Twice, because the first run reads from the disk.
 "$size" size <"$tmp" >/dev/null
 "$size" size <"$tmp" | grep -v ' in [0-9]* files$'
+while read -r f; do
+	printf '%s  %s\n' "$("$size" memory "$f")" "$f"
+done <"$tmp"
 
 # summary NAME: totals of the paths on stdin
 summary() {

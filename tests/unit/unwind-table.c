@@ -4,9 +4,11 @@
  *	unwind-table rows FILE	prints the rule of each range, from the start of .text on
  *	unwind-table raw FILE	prints the rows themselves
  *	unwind-table size	paths on stdin: rows, bytes, rules and time of each
+ *	unwind-table memory FILE	prints the kB that building took at most, and the rows
  */
 #include <fcntl.h>
 #include <libelf.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,6 +135,27 @@ static int run_size(void)
 	return 0;
 }
 
+static long most_memory(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+static int run_memory(const char *path)
+{
+	long before = most_memory();
+	struct unwind_table t;
+	uint64_t text, n;
+
+	if (!build_one(path, &t, &text, &n, false))
+		return 1;
+	printf("%ld kB for %zu rows\n", most_memory() - before, t.n_rows);
+	unwind_table_release(&t);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	elf_version(EV_CURRENT);
@@ -142,6 +165,8 @@ int main(int argc, char **argv)
 		return run_raw(argv[2]);
 	if (argc == 2 && strcmp(argv[1], "size") == 0)
 		return run_size();
-	fprintf(stderr, "usage: unwind-table rows FILE | raw FILE | size\n");
+	if (argc == 3 && strcmp(argv[1], "memory") == 0)
+		return run_memory(argv[2]);
+	fprintf(stderr, "usage: unwind-table rows FILE | raw FILE | size | memory FILE\n");
 	return 2;
 }

@@ -567,4 +567,22 @@ rows "  where one byte is another, it is other code, whose rules are made from i
 265 gap
 272 code rsp+8
 281 gap"
+
+# Memory, of 400,000 rows beside code in a gap that is known twice: by its shape, and by its bytes
+{ start_files endbr64 jne | sed 's/^no; //'; cat; } <<-'END_ASM' | as -o a.o && $link -shared --eh-frame-hdr -o a.so a.o
+	.text
+	.rept 40000
+	.cfi_startproc
+	.irp at, 16, 48, 80, 112, 144, 176, 208, 240, 272, 304
+	nopl (%rax)
+	.cfi_def_cfa_offset \at
+	.endr
+	.cfi_endproc
+	.p2align 5; .fill 32, 1, 0x90
+	.endr
+END_ASM
+took=$("$table" memory a.so)
+diag "$took"
+sanitized || ok "memory of a large file: fewer than 56 bytes for each row" \
+	[ "${took%% *}" -lt $((400000 * 56 / 1024)) ]
 done_testing
