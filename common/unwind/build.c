@@ -197,7 +197,7 @@ static bool add_code(struct code_builder *b, const struct jit_code *code)
 		rule.reg = UNWIND_FROM_CODE;
 		rule.bx = UNWIND_LOST;
 		rule.bx_at = 0;
-		spans_add(&b->spans, SPAN_CODE, span->start, span->end, &rule);
+		spans_add(&b->spans, SPAN_CODE, span->start, span_end(span), &rule);
 	}
 	spans_add(&b->spans, SPAN_CODE, code->address, code->address + code->size, &gap);
 	return good && !b->spans.failed;

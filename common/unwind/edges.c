@@ -73,7 +73,7 @@ static bool run_sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 	size_t i = 0;
 
 	for (;;) {
-		while (w->n && items[w->heap[0]].end <= at)
+		while (w->n && span_end(&items[w->heap[0]]) <= at)
 			sweep_pop(w);
 		if (!w->n) {
 			if (i == w->s->n)
@@ -86,11 +86,11 @@ static bool run_sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 			if (!sweep_push(w, order[i]))
 				return false;
 		}
-		while (items[w->heap[0]].end <= at)
+		while (span_end(&items[w->heap[0]]) <= at)
 			sweep_pop(w);
 		if (!add_edge(e, at, items[w->heap[0]].rule))
 			return false;
-		at = items[w->heap[0]].end;
+		at = span_end(&items[w->heap[0]]);
 		if (i < w->s->n && items[order[i]].start < at)
 			at = items[order[i]].start;
 	}
@@ -103,7 +103,7 @@ struct group {
 
 static bool begins_group(const struct spans *s, size_t i)
 {
-	return i == 0 || s->items[i].start - s->items[i - 1].end > GAP_FILLED;
+	return i == 0 || s->items[i].start - span_end(&s->items[i - 1]) > GAP_FILLED;
 }
 
 static size_t count_groups(const struct spans *s)
@@ -207,7 +207,7 @@ static bool find_base(struct edges *e, const struct spans *s)
 
 	for (size_t i = 0; i < s->n; i++) {
 		first = s->items[i].start < first ? s->items[i].start : first;
-		end = s->items[i].end > end ? s->items[i].end : end;
+		end = span_end(&s->items[i]) > end ? span_end(&s->items[i]) : end;
 	}
 	e->base = first >> UNWIND_PAGE_SHIFT << UNWIND_PAGE_SHIFT;
 	return end - e->base <= UINT32_MAX;

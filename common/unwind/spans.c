@@ -5,7 +5,7 @@
 #include "common/unwind/ruleset.h"
 
 /* Twenty times as many as the largest libraries have. */
-enum { SPANS_MAX = 1 << 24 };
+enum { SPANS_MAX = 1 << 24, FEW = 1 << 16 };
 
 /* Returns the rule's number, or RULE_NONE; rules and n_rules are those of the set. */
 static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
@@ -26,10 +26,13 @@ static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
 	return number;
 }
 
-/* Leaves new elements uninitialized, because there may be a million. */
+/*
+ * Leaves new elements uninitialized, because there may be a million. Then they grow in small steps: a limit
+ * of memory counts those that are not used, too.
+ */
 static bool make_room(struct spans *s)
 {
-	size_t cap = s->cap ? s->cap * 2 : 1024;
+	size_t cap = s->cap < FEW ? s->cap * 2 + 1024 : s->cap + s->cap / 4;
 	struct span *items;
 
 	if (s->n < s->cap)
@@ -52,11 +55,12 @@ void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_
 	number = rule_number(s, rule);
 	if (number == RULE_NONE)
 		return;
-	if (last && last->end == start && last->rule == number && last->source == source) {
-		last->end = end;
+	if (last && span_end(last) == start && last->rule == number && last->source == source &&
+	    end - last->start <= UINT32_MAX) {
+		last->length = (uint32_t)(end - last->start);
 		return;
 	}
-	if (s->n >= SPANS_MAX) {
+	if (s->n >= SPANS_MAX || end - start > UINT32_MAX) {
 		s->too_large = true;
 		return;
 	}
@@ -64,7 +68,7 @@ void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_
 		s->failed = true;
 		return;
 	}
-	s->items[s->n++] = (struct span){ start, end, (uint16_t)number, (uint8_t)source };
+	s->items[s->n++] = (struct span){ start, (uint32_t)(end - start), (uint16_t)number, (uint8_t)source };
 }
 
 void spans_release(struct spans *s)

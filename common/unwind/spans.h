@@ -19,11 +19,18 @@
  */
 enum span_source { SPAN_EH_FRAME, SPAN_GO, SPAN_DEBUG_FRAME, SPAN_CODE };
 
+/* 16 bytes, because a large library has a million. */
 struct span {
-	uint64_t start, end; /* file offsets */
-	uint16_t rule;       /* index in rules */
+	uint64_t start;  /* file offset */
+	uint32_t length; /* a table has no more than 4 GiB */
+	uint16_t rule;   /* index in rules */
 	uint8_t source;
 };
+
+static inline uint64_t span_end(const struct span *span)
+{
+	return span->start + span->length;
+}
 
 struct spans {
 	struct span *items;
@@ -32,7 +39,7 @@ struct spans {
 	size_t n_rules, cap_rules;
 	void *rule_index; /* private to spans.c; owns the rules */
 	bool failed;    /* out of memory */
-	bool too_large; /* more rules or spans than allowed */
+	bool too_large; /* more rules or spans than allowed, or a longer span */
 };
 
 /* Adds a span, unless it is empty. Sets failed or too_large on failure; further calls then do nothing. */
@@ -42,19 +49,19 @@ void spans_release(struct spans *s);
 /* spans_undo removes everything that was added after the mark. */
 struct spans_mark {
 	size_t n;
-	uint64_t end; /* end of the last span, which an addition may have extended */
+	uint32_t length; /* of the last span, which an addition may have extended */
 };
 
 static inline struct spans_mark spans_mark(const struct spans *s)
 {
-	return (struct spans_mark){ s->n, s->n ? s->items[s->n - 1].end : 0 };
+	return (struct spans_mark){ s->n, s->n ? s->items[s->n - 1].length : 0 };
 }
 
 static inline void spans_undo(struct spans *s, struct spans_mark mark)
 {
 	s->n = mark.n;
 	if (mark.n)
-		s->items[mark.n - 1].end = mark.end;
+		s->items[mark.n - 1].length = mark.length;
 }
 
 #endif

@@ -354,7 +354,7 @@ static bool is_expected(const struct table *t, size_t first)
 		for (; k < t->s.n && t->s.items[k].start < CODE_AT + expected[i].start; k++)
 			;
 		s = &t->s.items[k];
-		if (k == t->s.n || s->start != CODE_AT + expected[i].start || s->end != CODE_AT + expected[i].end ||
+		if (k == t->s.n || s->start != CODE_AT + expected[i].start || span_end(s) != CODE_AT + expected[i].end ||
 		    !rule_is(&t->s.rules[s->rule], expected[i].rule)) {
 			printf("# %x: not as expected\n", expected[i].start);
 			return false;
@@ -372,9 +372,9 @@ static bool is_sane(const struct table *t)
 	for (size_t i = 0; i < t->s.n; i++) {
 		const struct span *s = &t->s.items[i];
 
-		if (s->start < least || s->end <= s->start || s->rule >= t->s.n_rules)
+		if (s->start < least || span_end(s) <= s->start || s->rule >= t->s.n_rules)
 			return false;
-		least = s->end;
+		least = span_end(s);
 	}
 	return !t->s.failed;
 }
@@ -439,7 +439,7 @@ static bool rest_is_there(const struct table *t)
 static bool ends_in_time(const struct table *t)
 {
 	/* The second function's first rule is the same: one span. */
-	return t->good && kind_at(t, 0x3f, UNWIND_CFA_RSP) && span_at(t, 0x40)->end == CODE_AT + 0x41 && is_expected(t, 2);
+	return t->good && kind_at(t, 0x3f, UNWIND_CFA_RSP) && span_end(span_at(t, 0x40)) == CODE_AT + 0x41 && is_expected(t, 2);
 }
 
 /* Sets each byte of the table and of the headers to values likely to break the reader; tries each length. */

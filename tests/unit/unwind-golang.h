@@ -46,7 +46,7 @@ static inline const struct span *table_find(const struct table *t, uint64_t offs
 		else
 			high = middle;
 	}
-	return low && offset < t->s.items[low - 1].end ? &t->s.items[low - 1] : NULL;
+	return low && offset < span_end(&t->s.items[low - 1]) ? &t->s.items[low - 1] : NULL;
 }
 
 #endif

@@ -583,6 +583,6 @@ rows "  where one byte is another, it is other code, whose rules are made from i
 END_ASM
 took=$("$table" memory a.so)
 diag "$took"
-sanitized || ok "memory of a large file: fewer than 56 bytes for each row" \
-	[ "${took%% *}" -lt $((400000 * 56 / 1024)) ]
+sanitized || ok "memory of a large file: fewer than 42 bytes for each row" \
+	[ "${took%% *}" -lt $((400000 * 42 / 1024)) ]
 done_testing
