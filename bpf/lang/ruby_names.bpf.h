@@ -54,6 +54,7 @@ enum {
 	RB_IMEMO_MENT = RB_T_IMEMO | 6 << 12,
 	RB_IMEMO_ISEQ = RB_T_IMEMO | 7 << 12,
 	RB_NOT_EMBEDDED = 1 << 13,
+	RB_STATIC = 1 << 30, /* string.c: STR_NOFREE */
 	RB_ARRAY_EMBEDDED = 1 << 13,
 	RB_METHOD_ISEQ = 0,
 	RB_METHOD_TYPE = 0xf,
@@ -104,6 +105,28 @@ WALK_FN int ruby_text(__u64 string, __u32 to)
 	if (to == RB_TO_CLASS)
 		return lang_copy(l->out.class, from, n, LANG_NAME);
 	return lang_copy(l->out.path, from, n, LANG_PATH);
+}
+
+/*
+ * Names code outside of methods, whose label is a text in the library's file. The text may be in no page of
+ * the process: a forked one has only those that it has used. Then the length tells which label it is.
+ * Returns the number of bytes; 0: it is another one.
+ */
+static __always_inline __u32 ruby_static_label(struct lang_walk *l, __u64 string)
+{
+	__u64 head[3] = { 0 };
+	__u32 is = RB_T_STRING | RB_NOT_EMBEDDED | RB_STATIC;
+
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)string) ||
+	    (head[0] & (RB_TYPE | RB_NOT_EMBEDDED | RB_STATIC)) != is)
+		return 0;
+	if (head[2] == sizeof("<main>") - 1)
+		__builtin_memcpy(l->out.name, "<main>", sizeof("<main>"));
+	else if (head[2] == sizeof("<top (required)>") - 1)
+		__builtin_memcpy(l->out.name, "<top (required)>", sizeof("<top (required)>"));
+	else
+		return 0;
+	return head[2];
 }
 
 /* Reads a path: a String, or an Array of the path and the path without links. */
@@ -316,6 +339,8 @@ static __always_inline int ruby_name(struct lang_walk *l, const struct lang_imag
 	if (bpf_probe_read_user(l->object, LANG_OBJECT, (const void *)body))
 		return -LANG_STATE_UNREADABLE;
 	l->out.name_n = ruby_text(lang_object(l, RB_BODY_LABEL), RB_TO_NAME);
+	if (!l->out.name_n)
+		l->out.name_n = ruby_static_label(l, lang_object(l, RB_BODY_LABEL));
 	if (!l->out.name_n)
 		return -LANG_STATE_UNREADABLE;
 	ruby_path(l, lang_object(l, RB_BODY_PATH));

@@ -98,6 +98,26 @@ text="98 % of the interpreter's samples have frames (${named% *} of 1000, ${name
 ok "20 short processes: $text" [ "${named% *}" -ge 980 ]
 like "  all of them" "$(cut -d ';' -f 1 "$tmp/short" | sort -u | wc -l)" '^(19|2[0-9])$'
 
+# The label <main> is a text of the library, in a page that the child does not use.
+cat >"$tmp/fork.rb" <<'END'
+def spin(seconds)
+  till = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+  nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < till
+end
+def in_child
+  spin 0.3
+end
+spin 0.5
+fork { in_child; exit! }
+Process.wait
+END
+cprof-record -q -F 999 -o "$tmp/fork.bin" -- "$ruby" "$tmp/fork.rb"
+in_child=$(name 'Object#in_child')
+is "a forked child has its parent's frames" \
+	"$(cprof-fold --native none "$tmp/fork.bin" 2>/dev/null |
+		grep "$in_child;" | cut -d';' -f 2-4 | sort -u)" \
+	"<main>;block in <main>;$in_child"
+
 # Methods that are made, called and dropped, so that others take their addresses.
 cat >"$tmp/made.rb" <<'END'
 def spin
