@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@
 #include "cmd/cprof-record/report.h"
 #include "cmd/cprof-record/drain.h"
 #include "cmd/cprof-record/housekeeping.h"
+#include "common/base/libc.h"
 
 enum {
 	SECOND = 1000000000,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/libc.h"
 #include "common/profile/sanitize.h"
 #include "common/select/time_arg.h"
 #include "common/stream/writer.h"
@@ -59,10 +59,8 @@ const struct command_line *cli_command(void)
 
 void cli_keep_memory(void)
 {
-#ifdef M_TRIM_THRESHOLD
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
-#endif
 }
 
 static void (*before_message)(void);

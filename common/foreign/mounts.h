@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
+
+#include "common/base/libc.h"
 
 enum mount_kind {
 	MOUNT_UNKNOWN, /* FUSE, which may be any user's; or mounted only where other processes see it */

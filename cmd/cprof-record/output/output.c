@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "common/base/libc.h"
 
 enum {
 	/* Rotation is checked once a second, a moment early or late: a file may end this many ns early. */

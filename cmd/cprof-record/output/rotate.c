@@ -16,6 +16,7 @@
 
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
+#include "common/base/libc.h"
 #include "common/stream/block.h"
 
 #ifndef RESOLVE_CACHED
