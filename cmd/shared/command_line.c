@@ -195,7 +195,8 @@ int cli_option(int argc, char **argv)
 		make_tables(&tables);
 	opterr = 0;
 	c = getopt_long(argc, argv, tables.letters, tables.longs, &index);
-	if (c == ':' && strncmp(argv[optind - 1], "--", 2) == 0)
+	/* If a letter's argument is missing, musl counts the NULL after the arguments as that. */
+	if (c == ':' && argv[optind - 1] && strncmp(argv[optind - 1], "--", 2) == 0)
 		cli_usage("%s requires an argument", argv[optind - 1]);
 	if (c == ':')
 		cli_usage("-%c requires an argument", optopt);
