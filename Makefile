@@ -388,7 +388,10 @@ tests_named = $(or $(wildcard tests/*/$(1).t tests/$(1).t $(in_room).t),$(error 
 TEST_ROOMS = $(filter-out tests/dist,$(patsubst %/,%,$(sort $(dir $(wildcard tests/*/*.t)))))
 INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/lib/interpreters)
 
-check: all $(TEST_PROGRAMS) $(if $(IS_X86),$(BUILD)/tests/unwind-verify) $(FRAMELESS) $(if $(filter tests/kernels/bpf,$(MORE_TESTS)),$(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load)
+LOADERS = $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
+
+check: all $(TEST_PROGRAMS) $(if $(IS_X86),$(BUILD)/tests/unwind-verify) $(FRAMELESS) \
+		$(if $(filter tests/kernels/bpf,$(MORE_TESTS)),$(LOADERS))
 	@rm -f $(BUILD)/prove
 	$(PROVE) --state=save $(TESTS) $(MORE_TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
 

@@ -54,8 +54,8 @@ struct {
 } counted SEC(".maps");
 
 /*
- * Up to 5.11 a program with an atomic instruction that fetches is refused, even where it is never executed. So
- * this instruction is written out, as in count_change, and those that do fetch are in on_probe alone.
+ * Up to 5.11 a program with an atomic instruction that fetches is refused, even where it is never executed.
+ * So this instruction is written out, as in count_change, and those that do fetch are in on_probe alone.
  */
 static __always_inline void count_events(struct event_cpu *c, enum event_count what, unsigned long long n)
 {
@@ -251,8 +251,8 @@ static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned
 	finish_sample(c, s);
 }
 
-static __always_inline void count_event(void *ctx, unsigned long long weight, struct bpf_perf_event_data *interrupted,
-					int by_probe)
+static __always_inline void count_event(void *ctx, unsigned long long weight,
+					struct bpf_perf_event_data *interrupted, int by_probe)
 {
 	unsigned long long now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	unsigned int zero = 0, took = 0;

@@ -297,8 +297,9 @@ int finish_switch(unsigned long long *ctx)
 	return 0;
 }
 
-/* A function of its own: beside the frames of a walk, a program's 512 bytes have no room for a struct wait. */
-static __noinline int report_times(const struct wait_times *times, unsigned long long key, unsigned long long now)
+/* A function of its own: beside a walk's frames, a program's 512 bytes have no room for a struct wait. */
+static __noinline int report_times(const struct wait_times *times, unsigned long long key,
+				   unsigned long long now)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct wait w = { .times = *times };

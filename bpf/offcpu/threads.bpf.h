@@ -112,7 +112,7 @@ struct sched_entity {
 } __attribute__((preserve_access_index));
 
 struct pid {
-	unsigned int level; /* of its PID namespace; 0: the initial one */
+	unsigned int level; /* depth of its PID namespace; 0: the initial one */
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -228,7 +228,8 @@ static __always_inline void fill_site(struct wait *w, const struct site *s)
 		w->times.ns[i] = s->ns[i];
 }
 
-static __always_inline void fill_head(struct wait *w, unsigned int pid, unsigned int tid, unsigned long long now)
+static __always_inline void fill_head(struct wait *w, unsigned int pid, unsigned int tid,
+				      unsigned long long now)
 {
 	w->head.time = now;
 	w->head.cpu = bpf_get_smp_processor_id();

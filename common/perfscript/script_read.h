@@ -64,7 +64,7 @@ struct script_reader {
 	 */
 	bool begun;
 	uint64_t time, flushed; /* time of the latest sample; of the last end of a block */
-	uint64_t ksym_time;     /* of the latest kernel symbol */
+	uint64_t ksym_time;     /* time of the latest kernel symbol */
 	uint64_t segment_samples;
 	struct intern lines_seen;  /* lines of frames, alone and combined with a source line */
 	struct script_known *known;

@@ -60,7 +60,8 @@ static void put_module(struct script_reader *r, const struct script_known *k, ui
 		module = (struct slice){ module.p + 1, module.n - 2 };
 	r->ksym_time = r->time > r->ksym_time ? r->time : r->ksym_time + 1;
 	script_put(r, (struct record){ .type = RECORD_KSYM,
-				       .ksym = { .time = r->ksym_time, .address = address, .size = 1, .module = module } });
+				       .ksym = { .time = r->ksym_time, .address = address, .size = 1,
+						 .module = module } });
 }
 
 /* Returns the name of a frame without a symbol: "[libx.so]", with its offset if perf has that. */

@@ -49,7 +49,7 @@ void spans_release(struct spans *s);
 /* spans_undo removes everything that was added after the mark. */
 struct spans_mark {
 	size_t n;
-	uint32_t length; /* of the last span, which an addition may have extended */
+	uint32_t length; /* bytes of the last span, which an addition may have extended */
 };
 
 static inline struct spans_mark spans_mark(const struct spans *s)

@@ -104,7 +104,8 @@ same "commands, threads, events; return addresses in their callers; fork, exec, 
 is "a sample without frames" "$(tail -n +19 "$tmp/got")" "a b/c [x] 42/42 [000] 0.000003: 1000000 cpu-clock:"
 like "what was lost is told" "$(perf report -i - --stdio --stats <"$tmp/made.pipe" 2>/dev/null)" "LOST_SAMPLES events: +1"
 sed '/^end /d' "$tmp/made" | cprof-dump -r | cprof-convert -t perf >"$tmp/cut.pipe" 2>/dev/null
-like "  also of a segment that was cut" "$(perf report -i - --stdio --stats <"$tmp/cut.pipe" 2>/dev/null)" "LOST_SAMPLES events: +1"
+like "  also of a segment that was cut" "$(perf report -i - --stdio --stats <"$tmp/cut.pipe" 2>/dev/null)" \
+	"LOST_SAMPLES events: +1"
 like "the host is told" "$(perf report -i - --header-only <"$tmp/made.pipe" 2>/dev/null)" "hostname : elsewhere"
 
 # Filters are those of cprof-fold.

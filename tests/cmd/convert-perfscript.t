@@ -212,7 +212,8 @@ printf 'a 1 1.0: 1 x:\n\t12 f (/f)\n  f.c:7\n\tzzz\n  bad.c:9\n\t14 g (/f)\n\n' 
 status "a bad line, and a source line after it" 3 convert after
 is "  is not the source line of the frame before" "$(cprof-fold -l out)" "a;g;f (f.c:7) 1"
 modules() { # TIME TIME: a module, and another one that is later at the same address
-	printf 'a 1%s cycles:\n\tffffffffc0000010 f ([%s])\n\n' "$1" one "$2" two | convert | cprof-fold --by module | xargs
+	printf 'a 1%s cycles:\n\tffffffffc0000010 f ([%s])\n\n' "$1" one "$2" two | convert |
+		cprof-fold --by module | xargs
 }
 is "a module where another one was before" "$(modules ' 1.0:' ' 2.0:')" "a;[one] 1 a;[two] 1"
 is "  also in text without times" "$(modules '' '')" "a;[one] 1 a;[two] 1"

@@ -232,7 +232,8 @@ def check_samples():
 def check_omitted():
     """The row that counts the omitted lanes is none of them."""
     fresh(os.path.join(TMP, 'many.html'))
-    same('200 lanes are shown', (len(b.value('cprof.lanes()')['rows']), b.value('cprof.lanes()')['omitted']), (200, 3))
+    same('200 lanes are shown', (len(b.value('cprof.lanes()')['rows']), b.value('cprof.lanes()')['omitted']),
+         (200, 3))
     all_ = b.value('cprof.totals()')
     click = """(() => { const l = cprof.app.lanes, r = l.canvas.getBoundingClientRect();
         const at = { clientX: r.left + l.left + 9, clientY: r.top + l.height - %d * laneHeight() - 3 };

@@ -54,14 +54,16 @@ print(f'end time={rows[-1][0]} reason=closed samples={len(rows)}\nflush')
 E2
 cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin" || exit 1
 cprof-flame --wall --heatmap "$tmp/a.bin" >"$tmp/wall.html" || exit 1
-sed '/^process\|^thread\|^comm\|^member\|^ledger/d; /^node id=19/q' "$tmp/a.txt" | sed 's/process=[12]/process=1/' |
+sed '/^process\|^thread\|^comm\|^member\|^ledger/d; /^node id=19/q' "$tmp/a.txt" |
+	sed 's/process=[12]/process=1/' |
 	awk '/^frame id=1/ {
 		for (i = 1; i < 204; i++)
 			printf "process id=%d time=1 pid=%d nspid=0 parent=0 start=5 gen=0 via=snapshot\n" \
 				"thread id=%d time=1 process=%d tid=%d\n", i, i, i, i, i
 	} { print } END {
 		for (i = 1; i < 204; i++)
-			printf "sample time=%d event=1 cpu=1 thread=%d user=0 kernel=18 weight=10000000\n", 2e9 + i, i
+			printf "sample time=%d event=1 cpu=1 thread=%d user=0 kernel=18 weight=10000000\n",
+				2e9 + i, i
 		print "end time=4000000000 reason=closed samples=203\nflush"
 	}' | cprof-dump -r | cprof-flame --heatmap --weight ns >"$tmp/many.html" || exit 1
 cprof-flame --heatmap --lanes cpu "$tmp/a.bin" >"$tmp/cpu.html" || exit 1

@@ -14,7 +14,9 @@ trap 'end_attacks; rm -rf "$tmp"' EXIT
 # flood COMMAND...: four such attackers of one user, under way
 flood() {
 	for i in 1 2 3 4; do attack 4711 hostile "$@" 600 >"$tmp/says.$i" 2>&1; done
-	for i in 1 2 3 4; do wait_for grep -qE '^(mappings|processes|changes) ' "$tmp/says.$i" || return 1; done
+	for i in 1 2 3 4; do
+		wait_for grep -qE '^(mappings|processes|changes) ' "$tmp/says.$i" || return 1
+	done
 }
 has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]; }
 

@@ -84,7 +84,8 @@ done
 
 # Numbers of another PID namespace: 2 to 5 are threads of the kernel here.
 if [ -d /proc/5 ] && unshare -p -f true 2>/dev/null; then
-	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- unshare -p -f "$locks" robust 2 >"$tmp/log" 2>"$tmp/err"
+	cprof-record -q --off-cpu=100us -o "$tmp/raw.bin" -- unshare -p -f "$locks" robust 2 >"$tmp/log" \
+		2>"$tmp/err"
 	waits "$tmp/raw.bin" >"$tmp/waits"
 	ok "another PID namespace: there are waits" test "$(grep -c ' futex 0$' "$tmp/waits")" -ge 50
 	is "  none has a holder" "$(grep -v ' futex 0$' "$tmp/waits")" ""

@@ -138,7 +138,8 @@ sed 's/^event id=1.*/&\nevent id=2 name=" two  words " unit="events" period=1 mi
 	sed 's/samples=3/samples=4/' | cprof-dump -r >"$tmp/b.bin" || exit 1
 status "an event with blanks in its name" 0 "$push" "$url" "$tmp/b.bin"
 diag "$(cat "$tmp/err")"
-is "  is sent under one word" "$(got 1 types | sed 's/ .*//')" "cprof__two__words_:samples:count:_two__words_:count:delta"
+is "  is sent under one word" "$(got 1 types | sed 's/ .*//')" \
+	"cprof__two__words_:samples:count:_two__words_:count:delta"
 
 # Damaged captures, errors, and captures without samples
 head -c $(($(wc -c <"$tmp/h.bin") * 2 / 3)) "$tmp/h.bin" >"$tmp/cut.bin"

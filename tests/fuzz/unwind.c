@@ -100,7 +100,8 @@ static const struct span *span_at(const struct spans *s, uint64_t offset)
 	const struct span *best = NULL;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->items[i].start <= offset && offset < span_end(&s->items[i]) && (!best || s->items[i].source < best->source))
+		if (s->items[i].start <= offset && offset < span_end(&s->items[i]) &&
+		    (!best || s->items[i].source < best->source))
 			best = &s->items[i];
 	}
 	return best;

@@ -45,7 +45,8 @@ ok "cprof-dump is built with musl" musl -O0 -static -ffunction-sections -Wl,--gc
 	-o "$tmp/cprof-dump" cmd/cprof-dump.c $(printf 'cmd/shared/%s.c ' $shared) \
 	common/base/*.c common/stream/*.c common/compress/*.c common/capture/*.c \
 	common/profile/sanitize.c common/select/select.c common/select/time_arg.c
-printf 'segment major=1 minor=0 least=1\nmeta key="host" value="h"\nend time=5 reason=closed samples=0\n' >"$tmp/capture.txt"
+printf 'segment major=1 minor=0 least=1\nmeta key="host" value="h"\nend time=5 reason=closed samples=0\n' \
+	>"$tmp/capture.txt"
 status "  and makes a capture of text" 0 "$tmp/cprof-dump" -r -o "$tmp/capture" "$tmp/capture.txt"
 cprof-dump -r "$tmp/capture.txt" >"$tmp/want"
 same "  that glibc's makes, too" "$tmp/capture" "$tmp/want"

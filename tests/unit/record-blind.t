@@ -4,7 +4,8 @@
 may_record_all
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
 servers=''
-trap 'kill -KILL $servers 2>/dev/null; wait 2>/dev/null; umount -l "$tmp/root/m" "$tmp/good" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill -KILL $servers 2>/dev/null; wait 2>/dev/null
+	umount -l "$tmp/root/m" "$tmp/good" 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # serve DIR: mounts a file system there
 serve() {

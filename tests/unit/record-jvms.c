@@ -155,7 +155,8 @@ static void check_many(void)
 	java_procs_forked(js, &procs[1], &(struct proc){ .pid = MANY - 1, .serial = MANY - 1 });
 	check_is(add_many(js, 2 + (uint32_t)before, 600), 0, "... forked ones included, and no more");
 	check_is(add_many(js, MANY, 100), 100, "there is room for another user's");
-	check_is(add_many(js, 2 * MANY, JAVA_PROCS), JAVA_PROCS - JAVA_PROCS / 4 - 100, "and for root's, up to all");
+	check_is(add_many(js, 2 * MANY, JAVA_PROCS), JAVA_PROCS - JAVA_PROCS / 4 - 100,
+		 "and for root's, up to all");
 	java_procs_free(js);
 }
 

@@ -30,7 +30,8 @@ static bool find_mapping(const char *pid, const char *name, struct opener_questi
 	snprintf(file, sizeof(file), "/proc/%s/maps", pid);
 	f = fopen(file, "r");
 	while (!found && f && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %4095s", &q->start, &q->end,
+		found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %4095s",
+			       &q->start, &q->end,
 			       prot, &major, &minor, &q->inode, path) == 7 &&
 			prot[2] == 'x' && ends_with(path, name);
 	if (f)

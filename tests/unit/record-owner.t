@@ -7,7 +7,8 @@ command -v setpriv >/dev/null || skip_all "no setpriv"
 mnt=$tmp/mnt server='' pids=''
 mkdir "$mnt"
 chmod 755 "$tmp"
-trap 'kill -KILL $server $pids 2>/dev/null; wait 2>/dev/null; umount -l "$mnt" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill -KILL $server $pids 2>/dev/null; wait 2>/dev/null
+	umount -l "$mnt" 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # run NAME: runs a program as user 4711, until it is under way
 run() {

@@ -354,7 +354,8 @@ static bool is_expected(const struct table *t, size_t first)
 		for (; k < t->s.n && t->s.items[k].start < CODE_AT + expected[i].start; k++)
 			;
 		s = &t->s.items[k];
-		if (k == t->s.n || s->start != CODE_AT + expected[i].start || span_end(s) != CODE_AT + expected[i].end ||
+		if (k == t->s.n || s->start != CODE_AT + expected[i].start ||
+		    span_end(s) != CODE_AT + expected[i].end ||
 		    !rule_is(&t->s.rules[s->rule], expected[i].rule)) {
 			printf("# %x: not as expected\n", expected[i].start);
 			return false;
@@ -439,7 +440,8 @@ static bool rest_is_there(const struct table *t)
 static bool ends_in_time(const struct table *t)
 {
 	/* The second function's first rule is the same: one span. */
-	return t->good && kind_at(t, 0x3f, UNWIND_CFA_RSP) && span_end(span_at(t, 0x40)) == CODE_AT + 0x41 && is_expected(t, 2);
+	return t->good && kind_at(t, 0x3f, UNWIND_CFA_RSP) && span_end(span_at(t, 0x40)) == CODE_AT + 0x41 &&
+	       is_expected(t, 2);
 }
 
 /* Sets each byte of the table and of the headers to values likely to break the reader; tries each length. */

@@ -85,7 +85,8 @@ static int same(const char *a, const char *b)
 	equal = x.good && y.good && x.s.n > 1000 && x.s.n == y.s.n && x.s.n_rules == y.s.n_rules &&
 		memcmp(x.s.rules, y.s.rules, x.s.n_rules * sizeof(*x.s.rules)) == 0;
 	for (size_t i = 0; equal && i < x.s.n; i++)
-		equal = x.s.items[i].start == y.s.items[i].start && x.s.items[i].length == y.s.items[i].length &&
+		equal = x.s.items[i].start == y.s.items[i].start &&
+			x.s.items[i].length == y.s.items[i].length &&
 			x.s.items[i].rule == y.s.items[i].rule;
 	table_close(&x);
 	table_close(&y);

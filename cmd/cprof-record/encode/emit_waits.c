@@ -87,8 +87,8 @@ static void add_site(struct emit *e, struct record_woken *r, struct wait_site *s
 static void put_woken(struct emit *e, const struct wait *w, const struct task *t)
 {
 	struct waker_found found = wakers_find(&e->wakers, w->head.tid, w->times.woken);
-	struct record_woken r = { .time = w->times.on, .thread = t->id, .slept = w->times.slept, .queued = w->times.queued,
-				  .by = found.by, .throttled = w->times.throttled };
+	struct record_woken r = { .time = w->times.on, .thread = t->id, .slept = w->times.slept,
+				  .queued = w->times.queued, .by = found.by, .throttled = w->times.throttled };
 	struct task *waker = NULL;
 
 	if (w->times.slept && w->times.slept < e->options->off_cpu_ns)

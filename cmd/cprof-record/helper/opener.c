@@ -23,7 +23,7 @@ enum {
 	ASKED_OF_ONE = 256, /* a user's, unless it is root's */
 	NOTED = 1000000, /* ns: an answer that took less is charged only if other questions wait */
 	TRIES = 2,         /* a question whose process died this often is given up */
-	BLIND_MOST = 16,   /* root's questions an unknown device has not answered; with more, remote files rest */
+	BLIND_MOST = 16,   /* root's questions without an answer of an unknown device; with more, remote files rest */
 	REMOTE_TRIES = 6,  /* devices of a user, known or not, that did not answer; then its remote files rest */
 	KILLED_MOST = 64,
 	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
@@ -58,7 +58,7 @@ struct opener {
 	struct channel channels[CHANNELS];
 	int poll;
 	struct opener_process own; /* inherited by forked processes */
-	struct silent_users users;  /* of processes whose local files made a process wait */
+	struct silent_users users;  /* those of processes whose local files made a process wait */
 	struct silent_users remote; /* likewise, by their own file systems; not root */
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;

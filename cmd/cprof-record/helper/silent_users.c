@@ -13,7 +13,8 @@ bool silent_users_has(const struct silent_users *s, pid_t pid, uint64_t now)
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->items[i].uid == uid)
-			return s->items[i].n >= (s->tries ? s->tries : SILENT_USERS_TRIES) && now < s->items[i].until;
+			return s->items[i].n >= (s->tries ? s->tries : SILENT_USERS_TRIES) &&
+			       now < s->items[i].until;
 	return false;
 }
 

@@ -29,7 +29,7 @@ struct runtimes {
 	struct script_functions functions;
 	struct lang_codes codes;
 	struct lang_image images[LANG_IMAGES];
-	uid_t owners[LANG_IMAGES]; /* of the files with the images */
+	uid_t owners[LANG_IMAGES]; /* owners of the files with the images */
 	bool published[LANG_IMAGES]; /* the BPF programs have the image */
 	bool crowded;    /* many images are of no process any more: they go at the next segment */
 	uint64_t looked; /* when files without processes were last searched for */
