@@ -74,13 +74,13 @@ sed 's/^/# /' "$tmp/table"
 is "join: f_heavy comes first in the table, then the timer" \
 	"$(grep -o 'f_heavy$\|f_light.*\|\[timer\]$' "$tmp/table" | head -2 | tr '\n' ' ')" "f_heavy [timer] "
 
-judged "convoy: each part is that of the log" "want0 want1 want2" convoy 3
+judged "convoy: each part is that of the log" "want0 want1 want2" convoy 4
 least "convoy: the holder is blamed" "$(ended holder want)" 99
 
 judged "barging mutex: each part is that of the log" "barge0 barge1 barge2 barge3" barging 3
 judged "pipeline: each part is that of the log" client pipeline 3
 like "pipeline: by its tiers" "$(cat "$tmp/folded")" '^client;.*<- front;.*<- app;.*<- db;.*\[timer\] [0-9]+$'
-judged "a server of two clients: each part is that of the log" "cla clb" epoll 3
+judged "a server of two clients: each part is that of the log" "cla clb" epoll 4
 like "a server of two clients: one waits for the work for the other" "$(cat "$tmp/folded")" \
 	'^cla;.*<- srv;.*f_b[;. ]'
 judged "a pool: each part is that of the log" blame pool 3

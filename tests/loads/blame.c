@@ -5,7 +5,7 @@
  *		main joins a light thread (100 ms of f_light), then a heavy one (300 ms of f_heavy, 200 ms
  *		asleep, 100 ms of f_heavy), which began together
  *	blame convoy SECONDS
- *		"holder" has a lock for 8 ms of f_hold and 4 ms asleep, then 3 ms not; three threads "want0"
+ *		"holder" has a lock for 24 ms of f_hold and 12 ms asleep, then 9 ms not; three threads "want0"
  *		and so on want it
  *	blame barging SECONDS
  *		four threads "barge0" and so on want a lock for 2 ms of f_inside, and work for 1 ms outside
@@ -13,11 +13,14 @@
  *		processes client, front, app and db, joined by sockets; a request takes 2 ms of f_front, 3 ms
  *		of f_app, 4 ms of f_db and 6 ms asleep in db
  *	blame epoll SECONDS
- *		"srv" serves two clients in one thread: "cla" takes 2 ms of f_a, "clb" 6 ms of f_b and 2 ms of
+ *		"srv" serves two clients in one thread: "cla" takes 6 ms of f_a, "clb" 18 ms of f_b and 6 ms of
  *		f_db in a process "db"
  *	blame pool SECONDS
  *		main gives four threads "pool0" and so on jobs of 5 ms of f_job by a broadcast, and waits for
  *		each
+ *
+ * Where waking a thread takes long, as in some virtual machines, samples of the end of a function come after
+ * it. The work is long enough for that to stay small beside it.
  *
  * Each prints its own log, see blame_log.h. A wait is "wait-" with a thread, "lock" or "job".
  */
@@ -118,10 +121,10 @@ static void *hold(void *arg)
 	while (!stop) {
 		struct moment since = take_lock();
 
-		f_hold(8 * MS);
-		rest(4 * MS);
+		f_hold(24 * MS);
+		rest(12 * MS);
 		drop_lock(since);
-		rest(3 * MS);
+		rest(9 * MS);
 	}
 	return NULL;
 }
@@ -256,9 +259,9 @@ static void serve_both(int a, int b, int db)
 	epoll_ctl(poll, EPOLL_CTL_ADD, b, &event);
 	while (epoll_wait(poll, &event, 1, -1) == 1 && read(event.data.fd, &c, 1) == 1) {
 		if (event.data.fd == a) {
-			f_a(2 * MS);
+			f_a(6 * MS);
 		} else {
-			f_b(6 * MS);
+			f_b(18 * MS);
 			ask(db, "wait-db");
 		}
 		answer(event.data.fd);
@@ -285,7 +288,7 @@ static int epoll(double seconds)
 		return 1;
 	if (fork() == 0) {
 		close(a[0]), close(b[0]), close(db[0]);
-		serve(&(struct tier){ "db", NULL, db[1], -1, f_db, 2 * MS, 0 });
+		serve(&(struct tier){ "db", NULL, db[1], -1, f_db, 6 * MS, 0 });
 	}
 	if (fork() == 0) {
 		close(a[0]), close(b[0]);
