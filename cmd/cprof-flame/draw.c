@@ -48,6 +48,7 @@ static void set_up_tests(struct flame_settings *s, const struct view *v)
 void flame_finish_settings(struct flame_settings *s, struct filters *f, struct profile *p,
 			   const struct loaded *sides)
 {
+	const char *countname = s->pic.look.countname;
 	bool reverse = f->shape.reverse;
 
 	if (!s->sides[0].n)
@@ -65,7 +66,7 @@ void flame_finish_settings(struct flame_settings *s, struct filters *f, struct p
 	if (s->pic.inverted)
 		picture_option(&s->pic, "inverted", "1");
 	captions_put(&s->captions, &s->pic, sides, p, &f->view);
-	s->pic.unit = f->view.weight == WEIGHT_SAMPLES && s->pic.look.countname ? s->pic.look.countname : view_unit(&f->view);
+	s->pic.unit = countname && f->view.weight != WEIGHT_NS ? countname : view_unit(&f->view);
 	add_ledgers(s, f, sides);
 }
 

@@ -50,6 +50,13 @@ same "  each is a box" "$tmp/want" "$tmp/got"
 printf 'sh 2500000\n' >"$tmp/long"
 like "--countname names counts" "$(svg --countname X "$tmp/long")" '<title>sh \(2,500,000 X, 100'
 like "  but not times" "$(svg --weight ns --countname X "$tmp/long")" '<title>sh \(2.50 ms, 100'
+printf '%s\n' 'segment major=1 minor=9 least=1' \
+	'event id=1 name="page-faults" unit="events" period=1 millihertz=0' \
+	'process id=1 time=1 pid=7 nspid=0 parent=0 start=1 gen=0 via=snapshot' \
+	'thread id=1 time=1 process=1 tid=7' 'comm time=1 thread=1 comm="sh"' \
+	'sample time=2 event=1 cpu=0 thread=1 user=0 kernel=0 weight=250' \
+	'end time=3 reason=closed samples=1' flush | cprof-dump -r >"$tmp/faults" || exit 1
+like "  and events" "$(svg --countname faults "$tmp/faults")" '<title>sh \(250 faults, 100'
 like "  ns is time, too" "$(svg --countname ns "$tmp/long")" '<title>sh \(2.50 ms, 100'
 printf 'sh 0\n' | svg >"$tmp/zero.svg"
 valid "an empty picture" "$tmp/zero.svg"
