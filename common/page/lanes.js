@@ -364,7 +364,7 @@ class Lanes {
 		else if (place.isLane)
 			this.choose(place.row);
 		else
-			this.draw();
+			this.point(place); // at no lane
 	}
 
 	choose(row) {

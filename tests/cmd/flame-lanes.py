@@ -241,6 +241,7 @@ def check_omitted():
         l.release(l.placeOf(at)); })()"""
     b.value(click % 0)
     same('a click below the last lane chooses none', b.value('cprof.totals()'), all_)
+    same('... and Enter after it would not, either', b.value('cprof.app.lanes.hover'), None)
     b.value(click % 1)
     same('... and one on that lane does', b.value('cprof.totals()'), all_ / 203)
 
