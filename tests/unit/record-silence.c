@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/silent_devices.h"
@@ -198,6 +199,68 @@ static void check_maps(void)
 	perf_maps_free(js);
 }
 
+static size_t delivered; /* bytes of lines */
+
+static void count_lines(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n)
+{
+	(void)arg, (void)process_id, (void)generation, (void)data;
+	delivered += n;
+}
+
+/* Answers the last question with a copy of a map that was written at this time. */
+static void give_copy(struct perf_maps *js, const char *text, int64_t written)
+{
+	struct opener_answer a = { .said = OPENER_OPENED, .id = question, .place = 7, .copied = true,
+				   .dev = 1, .inode = 2, .uid = geteuid(), .written = written };
+
+	a.fd = memfd_create("map", MFD_CLOEXEC);
+	if (a.fd < 0 || write(a.fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	perf_maps_opened(js, &a, clock_now);
+}
+
+/* Returns whether the map is asked for after this time, and gives such a copy. */
+static bool gets_copy(struct perf_maps *js, uint64_t after, const char *text, int64_t written)
+{
+	uint32_t before = asked;
+
+	clock_now += after;
+	perf_maps_poll(js, clock_now, count_lines, NULL);
+	if (asked == before)
+		return false;
+	give_copy(js, text, written);
+	return true;
+}
+
+/* A map on a file system that is not local: each answer is a copy. */
+static void check_copies(void)
+{
+	static const char one[] = "1 1 a\n", two[] = "1 1 a\n2 2 b\n";
+	static struct jit_budget budget;
+	struct perf_maps *js = perf_maps_new(NULL, &budget);
+	bool each = true;
+
+	perf_maps_watch(js, 7, getpid(), 0);
+	give_copy(js, one, 0);
+	check_is(perf_maps_open(js), 0, "a map that is older than its process is refused");
+	check(!gets_copy(js, 0, one, 0) && !gets_copy(js, SECOND / 20, one, 0) &&
+	      gets_copy(js, SECOND / 20, one, 0),
+	      "... and asked for again after a while, not with each poll");
+	check(!gets_copy(js, SECOND / 10, one, 0) && gets_copy(js, SECOND / 10, one, 0),
+	      "... that is longer the next time");
+	check(gets_copy(js, SECOND / 2, one, INT64_MAX) && perf_maps_open(js) == 1, "a newer one is taken");
+	check(!gets_copy(js, 0, one, INT64_MAX) && delivered == strlen(one), "... and read");
+	for (int i = 0; i < 3; i++)
+		each = each && gets_copy(js, SECOND, one, INT64_MAX) && !gets_copy(js, 0, one, INT64_MAX);
+	check(each, "a newer copy is asked for once a second");
+	check(!perf_maps_busy(js, clock_now), "... and is not new if it has nothing more");
+	check(gets_copy(js, SECOND, two, INT64_MAX) && !gets_copy(js, 0, two, INT64_MAX) &&
+	      delivered == strlen(two) && perf_maps_busy(js, clock_now),
+	      "one that has grown is read at once");
+	perf_maps_free(js);
+	jit_budget_release(&budget);
+}
+
 bool __wrap_table_worker_ask(struct worker *w, uint32_t id, int fd);
 enum table_worker_said __wrap_table_worker_take(struct worker *w, int ms, struct table_worker_answer *a);
 
@@ -272,6 +335,7 @@ int main(void)
 	check_devices();
 	check_dumps();
 	check_maps();
+	check_copies();
 	asked = 0;
 	if (!check(table_cache_init(&t, &procs), "the cache of tables begins"))
 		return checks_done();

@@ -153,10 +153,12 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 	}
 }
 
-/* Checks for another file at the path; the open one is read to its end first. */
+/* Checks for another file at the path, or gets a newer copy; the open one is read to its end first. */
 static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 {
-	if (w->next >= 0 || w->gone || w->question || now < w->rests_until)
+	bool unread = w->of.copied && (w->more || w->held);
+
+	if (w->next >= 0 || w->gone || w->question || unread || now < w->rests_until)
 		return;
 	w->path_looked = now;
 	perf_maps_ask(js, w, OPENER_PERF_MAP);
@@ -175,6 +177,7 @@ static void take_next(struct watch *w)
 static bool has_changed(struct perf_maps *js, struct watch *w, uint64_t now)
 {
 	struct stat st;
+	bool grew;
 
 	if (fstat(w->fd, &st) != 0)
 		return false;
@@ -183,10 +186,11 @@ static bool has_changed(struct perf_maps *js, struct watch *w, uint64_t now)
 		return false;
 	if (st.st_size >= 0 && (uint64_t)st.st_size < w->offset)
 		new_generation(w);
+	grew = !w->of.copied || st.st_size != w->seen_size; /* a copy may have no other lines */
 	w->seen_size = st.st_size;
 	w->seen_mtime = st.st_mtim;
-	w->grew = now;
-	js->grew = now;
+	if (grew)
+		w->grew = js->grew = now;
 	return true;
 }
 

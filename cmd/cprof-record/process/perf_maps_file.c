@@ -111,6 +111,13 @@ static bool has_room(struct perf_maps *js, struct watch *w, int fd)
 	return fd < js->fd_max;
 }
 
+/* Asks less and less often while there is no map, or one that is refused. */
+static void try_later(struct watch *w, uint64_t now)
+{
+	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
+	w->next_try = now + w->delay;
+}
+
 bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
 	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
@@ -122,11 +129,14 @@ bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_a
 		close(w->fd);
 		w->fd = a->fd;
 		w->of = of;
-		w->seen_size = -1;
+		w->looked = 0; /* so that it is read soon, ... */
+		w->seen_mtime = (struct timespec){ 0 }; /* ... even if it has the old one's size */
 		return true;
 	}
-	if ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd))
+	if ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd)) {
+		try_later(w, now);
 		return false;
+	}
 	if (w->fd >= 0) {
 		if (a->from) { /* this copy begins at the old file's offset */
 			w->from_start = true;
@@ -162,6 +172,5 @@ void perf_maps_take_none(struct perf_maps *js, struct watch *w, const struct ope
 		if (w->fd < 0 && a->want == OPENER_PERF_MAP)
 			perf_maps_ask(js, w, OPENER_LEFT_MAP);
 	}
-	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
-	w->next_try = now + w->delay;
+	try_later(w, now);
 }
