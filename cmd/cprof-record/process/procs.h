@@ -177,6 +177,7 @@ struct procs {
 	uint32_t questions;
 	size_t unidentified;   /* exes with a pending question */
 	uint64_t due;          /* when exes are to be asked for again; 0: none is */
+	uint64_t due_pause;    /* but not before this time */
 	bool failed;            /* memory ran out once: data is incomplete */
 	struct readings readings;
 	uint64_t maps_dropped;  /* mappings of processes with more than PROCS_MAPPINGS */

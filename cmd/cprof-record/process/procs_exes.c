@@ -10,6 +10,7 @@
 enum {
 	EXES_LEAST = 4096, /* with fewer, files that no process maps are not searched for */
 	PAUSE = 500000000, /* ns until a question that had no room is asked again */
+	SEARCH_SHARE = 1000, /* searches for files to ask for may take one part in 1000 of the time */
 };
 
 static void free_exe_text(struct exe *e)
@@ -120,7 +121,7 @@ void procs_ask_exes(struct procs *ps, uint64_t now)
 {
 	bool all = true;
 
-	if (!ps->due || now < ps->due)
+	if (!ps->due || now < ps->due || now < ps->due_pause)
 		return;
 	for (size_t i = 0; i < ps->n && all; i++)
 		all = ps->items[i]->dead || ask_due(ps, ps->items[i], now);
@@ -128,6 +129,7 @@ void procs_ask_exes(struct procs *ps, uint64_t now)
 	for (size_t i = 0; i < ps->n_exes; i++)
 		if (ps->exes[i].due && (!all || ps->exes[i].due > now))
 			note_due(ps, ps->exes[i].due);
+	ps->due_pause = now + (host_mono_ns() - now) * SEARCH_SHARE;
 }
 
 bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now)

@@ -13,7 +13,7 @@
 uint32_t procs_exe_of(struct procs *ps, uint32_t pid, const struct change *c);
 /*
  * Asks again for build IDs of files whose question had no room, or whose file system did not answer. Has no
- * effect before the time of one has come. It may look through all mappings.
+ * effect before the time of one has come. It looks through all mappings, so a pause follows.
  */
 void procs_ask_exes(struct procs *ps, uint64_t now);
 /*
