@@ -121,7 +121,7 @@ static void put_mappings(struct emit *e, struct proc *p, const struct proc *pare
 {
 	p->mappings = maps_count(&p->maps);
 	p->by_frames = parent ? parent->by_frames : p->mappings > MAPPINGS_MANY;
-	p->said_is_old = p->by_frames;
+	p->said_is_old = false; /* all its frames are still to come */
 	maps_release(&p->said);
 	if (parent)
 		maps_copy(&p->said, &parent->said);
@@ -331,8 +331,11 @@ static void look_at_stack(struct emit *e, struct proc *p, uint64_t node, uint64_
 
 	for (; node >= NODE_FIRST; node = t->nodes[node].parent) {
 		const struct calltree_frame *f = &t->frames[t->nodes[node].frame];
-		const struct map *m = is_native(f, p) ? maps_find(&p->maps, looked_up(f)) : NULL;
+		const struct map *m;
 
+		if (!is_native(f, p) || maps_find(&p->said, looked_up(f))) /* mostly */
+			continue;
+		m = maps_find(&p->maps, looked_up(f));
 		if (m)
 			emit_needed(e, p, m, looked_up(f), time);
 	}
