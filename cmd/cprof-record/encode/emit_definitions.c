@@ -7,7 +7,10 @@
  * have processes with 65,000, each of which would fill captures with a megabyte, and can replace a single one
  * all the time.
  */
-enum { MAPPINGS_MANY = 512 };
+enum {
+	MAPPINGS_MANY = 512,
+	MISSED_MOST = 256, /* frames of a process that are noted because they have no mapping */
+};
 
 void emit_record(struct emit *e, struct record r)
 {
@@ -90,19 +93,14 @@ static void replace_said(struct proc *p, const struct map *m)
 	maps_release(&after);
 }
 
-void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
+/* Notes a frame without a mapping, which may come later if records were lost. */
+static void note_missed(struct proc *p, uint64_t address)
 {
-	if (!p->by_frames) {
-		emit_mapping(e, p, m, time);
-		p->by_frames = ++p->mappings > MAPPINGS_MANY;
-		if (p->by_frames)
-			maps_copy(&p->said, &p->maps);
-		return;
-	}
-	replace_said(p, m);
-	p->said_is_old = true;
-	watch_jit(e, p, m);
-	watch_dump(e, p, m);
+	const struct map none = { .start = address, .end = address + 1 };
+	bool changed = false;
+
+	if (maps_count(&p->missed) < MISSED_MOST)
+		maps_add(&p->missed, &none, &changed);
 }
 
 /* Writes the mapping of a frame, unless the stream has it. */
@@ -116,6 +114,28 @@ static void emit_needed(struct emit *e, struct proc *p, const struct map *m, uin
 	emit_mapping(e, p, m, time);
 }
 
+void emit_mapped(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
+{
+	const struct map *missed = maps_from(&p->missed, m->start);
+	bool changed = false;
+
+	if (!p->by_frames) {
+		emit_mapping(e, p, m, time);
+		p->by_frames = ++p->mappings > MAPPINGS_MANY;
+		if (p->by_frames)
+			maps_copy(&p->said, &p->maps);
+		return;
+	}
+	replace_said(p, m);
+	p->said_is_old = true;
+	if (missed && missed->start < m->end) {
+		emit_needed(e, p, m, missed->start, time);
+		maps_remove(&p->missed, m->start, m->end, &changed);
+	}
+	watch_jit(e, p, m);
+	watch_dump(e, p, m);
+}
+
 /* Writes the mappings of a new process, unless it inherits them, and watches those of JIT compilers. */
 static void put_mappings(struct emit *e, struct proc *p, const struct proc *parent)
 {
@@ -123,6 +143,7 @@ static void put_mappings(struct emit *e, struct proc *p, const struct proc *pare
 	p->by_frames = parent ? parent->by_frames : p->mappings > MAPPINGS_MANY;
 	p->said_is_old = false; /* all its frames are still to come */
 	maps_release(&p->said);
+	maps_release(&p->missed);
 	if (parent)
 		maps_copy(&p->said, &parent->said);
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
@@ -317,6 +338,8 @@ static void look_at_frames(struct emit *e, struct proc *p, uint64_t time)
 		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
 		if (m)
 			emit_needed(e, p, m, looked_up(f), time);
+		else
+			note_missed(p, looked_up(f));
 		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;

@@ -28,6 +28,7 @@ static void proc_free(struct proc *p)
 	maps_release(&p->maps);
 	maps_release(&p->since);
 	maps_release(&p->said);
+	maps_release(&p->missed);
 	free(p->space.stale);
 	free(p);
 }

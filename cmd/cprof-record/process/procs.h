@@ -93,6 +93,7 @@ struct proc {
 	bool by_frames;  /* the segment has the mappings of frames only: */
 	struct maps said;
 	bool said_is_old; /* frames that the segment has may be in other mappings by now */
+	struct maps missed; /* addresses of frames that had no mapping, if the segment has the process */
 	uint64_t cgroup; /* written last */
 	uint32_t owner;  /* likewise: uid + 1; 0: none */
 	uint32_t running, group_running, parallel_segment; /* likewise, in that segment */
