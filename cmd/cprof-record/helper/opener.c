@@ -187,8 +187,10 @@ static bool enqueue(struct opener *o, int which, struct asked *a)
 	bool may = may_ask(c, a);
 
 	o->dropped += !may;
-	if (which == REMOTE)
+	if (which == REMOTE) {
+		uid_of(a); /* as long as there is the process: its user may be blamed later */
 		a->hopeless |= silent_users_has(&o->remote, (pid_t)a->ask->pid, host_mono_ns());
+	}
 	return may && add_question(c, *a);
 }
 
@@ -319,11 +321,13 @@ static bool answer_first(struct opener *o, struct channel *c, enum opener_said s
  * A process can hold the lock of its memory for ever, which a mapped file is found by. After some vain waits
  * for processes of one user, that user's local files are not asked for either.
  */
-static void blame_user(struct silent_users *users, struct channel *c, uint32_t pid)
+static void blame_user(struct silent_users *users, struct channel *c)
 {
 	uint64_t now = host_mono_ns();
+	uid_t uid = uid_of(&c->asked[0]);
 
-	silent_users_note(users, (pid_t)pid, now);
+	if (uid != (uid_t)-1)
+		silent_users_note_uid(users, uid, now);
 	for (size_t i = 0; i < c->n; i++)
 		c->asked[i].hopeless |= silent_users_has(users, (pid_t)c->asked[i].ask->pid, now);
 }
@@ -374,9 +378,9 @@ static bool give_up(struct opener *o, int which, uint64_t now, struct opener_ans
 	else if (which == REMOTE && root)
 		room = ++o->blind <= BLIND_MOST;
 	if (which == LOCAL)
-		blame_user(&o->users, c, q->pid);
+		blame_user(&o->users, c);
 	else if (!root && first)
-		blame_user(&o->remote, c, q->pid);
+		blame_user(&o->remote, c);
 	if (!room)
 		shut_remote(o, now);
 	else if (first)

@@ -32,17 +32,21 @@ static struct silent_user *find_item(struct silent_users *s, uid_t uid)
 	return s->n < SILENT_USERS_MOST ? &s->items[s->n++] : first;
 }
 
-void silent_users_note(struct silent_users *s, pid_t pid, uint64_t now)
+void silent_users_note_uid(struct silent_users *s, uid_t uid, uint64_t now)
 {
-	struct silent_user *u;
-	pid_t nspid;
-	uid_t uid;
+	struct silent_user *u = find_item(s, uid);
 
-	if (!nsfile_status(pid, &uid, &nspid))
-		return;
-	u = find_item(s, uid);
 	if (u->uid != uid || u->n == 0)
 		*u = (struct silent_user){ .uid = uid };
 	u->n++;
 	u->until = now + REST;
+}
+
+void silent_users_note(struct silent_users *s, pid_t pid, uint64_t now)
+{
+	pid_t nspid;
+	uid_t uid;
+
+	if (nsfile_status(pid, &uid, &nspid))
+		silent_users_note_uid(s, uid, now);
 }

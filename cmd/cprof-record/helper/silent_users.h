@@ -36,5 +36,7 @@ struct silent_users {
 /* Returns true if the process's effective user rests. Reads /proc only once somebody was noted. */
 bool silent_users_has(const struct silent_users *s, pid_t pid, uint64_t now);
 void silent_users_note(struct silent_users *s, pid_t pid, uint64_t now);
+/* The same for a user who is known: the process may be gone. */
+void silent_users_note_uid(struct silent_users *s, uid_t uid, uint64_t now);
 
 #endif

@@ -202,8 +202,8 @@ static void take_failure(struct java_procs *js, struct jvm *v, const struct java
 {
 	bool again = a->found == JAVA_LATER || a->error == EAGAIN || a->error == 0;
 
-	if (a->found == JAVA_UNREADABLE && a->error == ETIMEDOUT)
-		silent_users_note(&js->silent, (pid_t)v->pid, now);
+	if (a->found == JAVA_UNREADABLE && a->error == ETIMEDOUT && v->uid != (uid_t)-1)
+		silent_users_note_uid(&js->silent, v->uid, now); /* the process may be gone */
 	if (v->layout) { /* the JVM that is published already is exiting */
 		v->due = UINT64_MAX;
 	} else if (again && ++v->tries < TRIES) {
