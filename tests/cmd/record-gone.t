@@ -46,4 +46,9 @@ while [ $i -lt 5 ]; do
 done
 few "inside exit" '\[truncated: (unreadable|no-regs)' "$tmp/exit"
 few "inside execve" '\[truncated: (unreadable|no-regs)' "$tmp/image"
+# Without kernel stacks, nothing but the address shows that the sample is of neither image.
+cprof-record -q -F 1999 -U -o "$tmp/exec.bin" -- \
+	sh -c 'i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i + 1)); done'
+cprof-fold --truncated "$tmp/exec.bin" | grep '^true' >"$tmp/image"
+few "  nor with -U" '\[unknown\]' "$tmp/image"
 done_testing

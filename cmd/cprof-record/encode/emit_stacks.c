@@ -144,11 +144,15 @@ static int count_sound(const struct stacks *st, const uint64_t *address, int n, 
 
 /*
  * Inside execve(2) the image is already the new one, while the registers are still those of the old one's
- * call: that stack belongs to neither.
+ * call: that stack belongs to neither. Without kernel stacks, a sample does not show that it is of the
+ * kernel, but code of the image itself has a mapping, unless the recorder does not know all.
  */
-static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct proc *p)
+static bool is_in_exec(const struct stacks *st, const struct sample_head *s, uint64_t leaf,
+		       const struct proc *p)
 {
-	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
+	bool in_kernel = st->options->user_only ? proc_is_whole(p, st->sideband_lost) : s->kernel_n > 0;
+
+	return p->via == VIA_EXEC && in_kernel && !maps_find(&p->maps, leaf);
 }
 
 /* EFAULT is the kernel's word for "no such stack"; any other error is a failure. */
@@ -195,7 +199,7 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 {
 	uint64_t leaf = out->addresses[0] & ~SAMPLE_EXACT;
 
-	if (leaf == 0 || is_in_exec(s, leaf, p)) { /* a worker's registers are zeros */
+	if (leaf == 0 || is_in_exec(st, s, leaf, p)) { /* a worker's registers are zeros */
 		out->n = 0;
 		out->end = ROOT_KTHREAD;
 	} else if (!user_walk_finish(st->user_walk, p, s, out)) {
@@ -212,7 +216,7 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 static void take_by_fp(struct stacks *st, const struct sample_head *s, const struct proc *p,
 		       struct user_stack *out)
 {
-	bool in_exec = out->n > 0 && is_in_exec(s, out->addresses[0], p);
+	bool in_exec = out->n > 0 && is_in_exec(st, s, out->addresses[0], p);
 	int n = in_exec ? 0 : out->n;
 
 	out->n = n > 0 ? count_sound(st, out->addresses, n, p) : 0;
