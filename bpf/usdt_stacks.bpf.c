@@ -98,6 +98,11 @@ struct range {
 	unsigned long long low, high;
 };
 
+/* FOUND_LATE: hits on this machine stack were missed before. */
+enum found { NOT_FOUND, FOUND, FOUND_LATE };
+
+enum { MISSED_NEAR = 32 << 10 /* stack pointers this close are on one machine stack */ };
+
 struct task_struct;
 struct vm_area_struct;
 
@@ -112,20 +117,41 @@ static long see_mapping(struct task_struct *task, struct vm_area_struct *vma, vo
 }
 
 /*
- * Finds the machine stack again if the stack pointer has left the one that is known. Returns 0 if that fails,
- * as it does while another thread changes the mappings: the known stack is not the one of this call.
+ * Notes a hit that is on none of the known machine stacks, for the stack that will turn out to have this
+ * stack pointer. If there is another one already, all stacks of the thread begin again.
  */
-static __always_inline int find_fiber(struct usdt_thread *t, unsigned long long sp)
+static __always_inline void note_missed(struct usdt_thread *t, unsigned long long sp)
+{
+	t->low = t->fiber = 0; /* a sample must not show the calls of another stack */
+	if (t->missed && sp - t->missed + MISSED_NEAR > 2 * MISSED_NEAR) {
+		t->serial = new_serial();
+		t->whole = 0;
+		t->missed = 0;
+	} else {
+		t->missed = sp;
+	}
+}
+
+/*
+ * Finds the machine stack again if the stack pointer has left the one that is known. That fails while another
+ * thread changes the mappings: the known stack is not the one of this call.
+ */
+static __always_inline enum found find_fiber(struct usdt_thread *t, unsigned long long sp)
 {
 	struct range r = { 0, 0 };
 
 	if (!find_fibers || (sp >= t->low && sp < t->fiber))
-		return 1;
-	if (bpf_find_vma(bpf_get_current_task_btf(), sp, see_mapping, &r, 0) || !r.high)
-		return 0;
+		return FOUND;
+	if (bpf_find_vma(bpf_get_current_task_btf(), sp, see_mapping, &r, 0) || !r.high) {
+		note_missed(t, sp);
+		return NOT_FOUND;
+	}
 	t->low = r.low;
 	t->fiber = r.high;
-	return 1;
+	if (t->missed < r.low || t->missed >= r.high)
+		return FOUND;
+	t->missed = 0;
+	return FOUND_LATE;
 }
 
 static __always_inline struct usdt_thread *find_thread(unsigned int tid)
@@ -160,6 +186,14 @@ static __always_inline void push(struct usdt_stack *s, unsigned long long frame,
 	s->depth = depth + 1; /* last: a sample may come between */
 }
 
+/* Some outer calls of the stack are not known, or maybe not. */
+static __always_inline void begin_marked(struct usdt_stack *s, unsigned int language)
+{
+	s->depth = 0;
+	push(s, USDT_STATE(STATE_NOT_YET, language), 0);
+	count_usdt(USDT_MARKED, 1);
+}
+
 /* Returns the thread's stack, after it was made or emptied if need be; NULL: there is no memory. */
 static __always_inline struct usdt_stack *find_stack(unsigned int tid, const struct usdt_thread *t,
 						     unsigned int language)
@@ -177,10 +211,8 @@ static __always_inline struct usdt_stack *find_stack(unsigned int tid, const str
 	if (!s)
 		return NULL;
 	s->frames[USDT_BOTTOM - USDT_FRAMES] = USDT_STATE(STATE_DEPTH, language);
-	if (!t->whole) {
-		push(s, USDT_STATE(STATE_NOT_YET, language), 0);
-		count_usdt(USDT_MARKED, 1);
-	}
+	if (!t->whole)
+		begin_marked(s, language);
 	s->serial = t->serial;
 	return s;
 }
@@ -388,6 +420,7 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 	const struct usdt_site *site = bpf_map_lookup_elem(&usdt_sites, &at);
 	struct call c = { .pid = pid };
 	struct usdt_stack *s = NULL;
+	enum found found = NOT_FOUND;
 	struct usdt_thread *t;
 
 	if (!is_wanted(pid, tid)) {
@@ -395,12 +428,16 @@ static __always_inline void take_hit(void *ctx, unsigned long long sp)
 		return;
 	}
 	t = site ? find_thread(tid) : NULL;
-	if (t && find_fiber(t, sp))
+	if (t)
+		found = find_fiber(t, sp);
+	if (found != NOT_FOUND)
 		s = find_stack(tid, t, site->language);
 	if (!s) {
 		count_usdt(USDT_NO_STACK, 1);
 		return;
 	}
+	if (found == FOUND_LATE)
+		begin_marked(s, site->language);
 	read_call(ctx, site, &c);
 	if (site->what == USDT_ENTRY)
 		enter(site, s, &c);
@@ -464,7 +501,7 @@ int new_thread(struct bpf_raw_tracepoint_args *ctx)
 	if (parent && !(flags & CLONE_VM)) {
 		new.fiber = parent->fiber;
 		new.low = parent->low;
-		new.whole = parent->whole;
+		new.whole = parent->whole && !parent->missed;
 		s = usdt_stack_of(tid, parent);
 		key.tid = child;
 		key.fiber = parent->fiber;

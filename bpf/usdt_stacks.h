@@ -41,7 +41,7 @@ enum usdt_count {
 	USDT_RETURNS,
 	USDT_STRAYS,  /* returns without an entry */
 	USDT_DEEP,    /* entries beyond USDT_FRAMES */
-	USDT_MARKED,  /* stacks of threads that ran before the probes were there */
+	USDT_MARKED,  /* stacks that began with a mark, as not all outer calls are known */
 	USDT_UNNAMED, /* entries whose function could not be read or sent */
 	USDT_NO_STACK, /* hits of threads that found no memory, or not the stack they run on */
 	USDT_RUN_NS,
@@ -57,6 +57,7 @@ struct usdt_thread {
 	unsigned long long serial; /* differs for each thread, and after exec */
 	unsigned long long fiber;  /* the machine stack it runs on: the end of its mapping; 0: unknown */
 	unsigned long long low;	   /* and its start when it was looked up */
+	unsigned long long missed; /* stack pointer of hits on a machine stack that was not found; 0: none */
 	unsigned int whole;	   /* the probes were there before the thread */
 	unsigned int pad;
 };

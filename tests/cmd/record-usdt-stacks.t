@@ -61,6 +61,14 @@ else
 fiber;in_fiber
 later"
 fi
+record --usdt-stacks python -- "$load" turns 20000
+if grep -q 'probes\{0,1\} without a stack' "$tmp/err"; then
+	like "calls that were missed on a machine stack leave a mark, or ended" "$(calls "$tmp/raw.bin")" \
+		'^(\[python: not-yet\];)?after$'
+	unlike "  and no caller that has returned" "$(calls "$tmp/raw.bin")" 'caller.*after'
+else
+	skip "calls that were missed on a machine stack" "all were found"
+fi
 record --usdt-stacks python -- sh -c "exec '$load' down 2" || true
 like "a command without probes is refused" "$(cat "$tmp/err")" \
 	'--usdt-stacks python is not available: the command, with the libraries that it names, has no call'

@@ -130,7 +130,7 @@ static void run_fiber(void)
 }
 
 /* A stack between two pages that cannot be accessed is a mapping of its own. */
-static void make_fiber(ucontext_t *c)
+static void make_fiber(ucontext_t *c, void (*run)(void))
 {
 	size_t n = 256 << 10;
 	char *stack = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -141,17 +141,60 @@ static void make_fiber(ucontext_t *c)
 	c->uc_stack.ss_sp = stack + 4096;
 	c->uc_stack.ss_size = n - 8192;
 	c->uc_link = NULL;
-	makecontext(c, run_fiber, 0);
+	makecontext(c, run, 0);
 }
 
 static void with_fiber(void)
 {
-	make_fiber(&fiber);
+	make_fiber(&fiber, run_fiber);
 	enter("caller", 40);
 	swapcontext(&from, &fiber);
 	call_leaf("between");
 	leave("caller", 41);
 	call_leaf("later");
+}
+
+static void run_turns(void)
+{
+	for (;;) {
+		enter("turn", 32);
+		leave("turn", 33);
+		swapcontext(&fiber, &from);
+	}
+}
+
+enum { CHANGED = 256 << 20 }; /* bytes */
+static int turned;
+
+/* Changes mappings all the time, so that others cannot look at them. */
+static void *change_mappings(void *area)
+{
+	memset(area, 1, CHANGED);
+	while (!__atomic_load_n(&turned, __ATOMIC_RELAXED)) {
+		mprotect(area, CHANGED, PROT_READ);
+		mprotect(area, CHANGED, PROT_READ | PROT_WRITE);
+	}
+	return area;
+}
+
+/* Switches to a fiber and back many times. */
+static void with_turns(long turns)
+{
+	void *area = mmap(NULL, CHANGED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t id;
+
+	if (area == MAP_FAILED)
+		exit(1);
+	make_fiber(&fiber, run_turns);
+	pthread_create(&id, NULL, change_mappings, area);
+	for (long i = 0; i < turns; i++) {
+		enter("caller", 42);
+		swapcontext(&from, &fiber);
+		leave("caller", 43);
+	}
+	__atomic_store_n(&turned, 1, __ATOMIC_RELAXED);
+	pthread_join(id, NULL);
+	call_leaf("after");
 }
 
 static void *run_thread(void *arg)
@@ -224,6 +267,8 @@ int main(int argc, char **argv)
 		unbalanced();
 	else if (strcmp(what, "fiber") == 0)
 		with_fiber();
+	else if (strcmp(what, "turns") == 0)
+		with_turns(atol(arg));
 	else if (strcmp(what, "thread") == 0)
 		with_thread();
 	else if (strcmp(what, "fork") == 0)
