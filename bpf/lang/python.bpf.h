@@ -16,7 +16,8 @@ enum {
 	PY_BYTES_DATA = 32,
 	PY_STR_HEAD = 40,
 	PY_OWNER_SHIM = 3,
-	PY_INNER = 0, /* the index in words: the address of the frame before */
+	PY_INNER = 0, /* indexes in words: the address of the frame before */
+	PY_OUTER = 1, /* the thread's state in an outer interpreter, whose frames come after; 0: none */
 	PY_STEPS = 8, /* in one call; a divisor of LANG_ROUNDS */
 };
 
@@ -143,21 +144,77 @@ static __always_inline int python_step(struct lang_walk *l, const struct lang_im
 
 LANG_STEPS(python, PY_STEPS)
 
+/* Goes to the current frame of this thread state. Returns false if there is none. */
+WALK_FN int python_enter(__u64 thread)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+
+	im = l ? lang_image_of(l) : NULL;
+	if (!im)
+		return 0;
+	l->at = lang_read64(thread + im->at[PY_THREAD_FRAME]);
+	if (l->at && im->at[PY_CFRAME])
+		l->at = lang_read64(l->at + im->at[PY_CFRAME] - 1);
+	return l->at != 0;
+}
+
+/*
+ * Takes the state that has the interpreter lock if it is another one of this thread: that of a
+ * subinterpreter, which the thread's first interpreter has called.
+ */
+WALK_FN int python_take_current(__u64 runtime)
+{
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
+	__u64 thread;
+
+	im = l ? lang_image_of(l) : NULL;
+	if (!im || !im->at[PY_CURRENT])
+		return 0;
+	thread = lang_read64(runtime + im->at[PY_CURRENT]);
+	if (!thread || thread == l->thread ||
+	    lang_read64(thread + im->at[PY_THREAD_ID]) != lang_thread_pointer())
+		return 0;
+	l->words[PY_OUTER] = l->thread;
+	l->thread = thread;
+	return 1;
+}
+
+/* Goes on with the frames of the outer interpreter. Returns false if there are none. */
+static __always_inline int python_leave(struct lang_walk *l)
+{
+	__u64 thread = l->words[PY_OUTER];
+
+	l->words[PY_OUTER] = 0;
+	return thread && !l->at && python_enter(thread);
+}
+
 WALK_FN int python_rounds(__u32 unused)
 {
+	struct lang_walk *l = lang_walk_state();
 	int is = LANG_STEP_ON;
 
 	for (int i = 0; i < LANG_ROUNDS / PY_STEPS && is == LANG_STEP_ON; i++)
 		is = python_steps(unused);
-	return is;
+	return is == LANG_STEP_END && l && python_leave(l) ? LANG_STEP_ON : is;
 }
 
-/* Finds the thread's current frame. Returns false if the thread runs no Python. */
-static __always_inline int python_begin(struct lang_walk *l, const struct lang_image *im)
+/*
+ * Finds the thread's current frame. Returns false if the thread runs no Python. A function of its own: the
+ * verifier of 6.1 adds the bytes of its stack to those of the functions that the walk calls.
+ */
+WALK_FN int python_begin(__u32 unused)
 {
-	__u64 state = im->state + l->bias;
+	struct lang_walk *l = lang_walk_state();
+	const struct lang_image *im;
 	__u32 key = 0;
+	__u64 state;
 
+	im = l && !unused ? lang_image_of(l) : NULL;
+	if (!im)
+		return 0;
+	state = im->state + l->bias;
 	if (im->at[PY_TLS_WORD]) {
 		/*
 		 * A library: its module's number, and by it the thread's block
@@ -172,21 +229,15 @@ static __always_inline int python_begin(struct lang_walk *l, const struct lang_i
 		l->thread = lang_read64(lang_thread_pointer() - im->at[PY_TLS]);
 	} else if (bpf_probe_read_user(&key, sizeof(key), (const void *)(state + im->at[PY_TSS_KEY])) == 0) {
 		l->thread = lang_specific(im, key);
+		python_take_current(state);
 	}
-	if (!l->thread)
-		return 0;
-	l->at = lang_read64(l->thread + im->at[PY_THREAD_FRAME]);
-	if (l->at && im->at[PY_CFRAME])
-		l->at = lang_read64(l->at + im->at[PY_CFRAME] - 1);
-	return l->at != 0;
+	return l->thread && (python_enter(l->thread) || python_leave(l));
 }
 
 static __always_inline void python_walk(struct lang_walk *l)
 {
-	const struct lang_image *im = lang_image_of(l);
-
-	l->thread = l->words[PY_INNER] = 0;
-	if (!im || !python_begin(l, im))
+	l->thread = l->words[PY_INNER] = l->words[PY_OUTER] = 0;
+	if (!python_begin(0))
 		return;
 	for (int i = 0; i < 2 * LANG_FRAMES / LANG_ROUNDS; i++) { /* shims count, too */
 		if (python_rounds(0) != LANG_STEP_ON)

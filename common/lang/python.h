@@ -37,6 +37,12 @@ enum python_at {
 	PY_FRAME_LOCALS,
 	PY_CODE_LOCALS,	  /* in a code object: the number of locals; arguments that are in cells come after them */
 	PY_FUNCTION_CODE, PY_FUNCTION_NAME, /* in a function: its code, its qualified name */
+	/*
+	 * Before 3.12. In _PyRuntime: gilstate.tstate_current, the thread state that has the interpreter
+	 * lock. The key has the first one of a thread, even while it runs a subinterpreter. 0: none.
+	 */
+	PY_CURRENT,
+	PY_THREAD_ID,     /* in the thread state: the address of the thread's control block */
 	PY_AT,
 };
 

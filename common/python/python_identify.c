@@ -83,7 +83,8 @@ bool python_valid(const struct lang_image *image)
 	return image->state && image->type && image->version >> 16 == 3 && at[PY_ENTRY] <= PY_ENTRY_SHIM &&
 	       at[PY_TAGGED] <= 1 && is_far_offset(at[PY_TSS_KEY]) && is_far_offset(at[PY_TLS]) &&
 	       is_far_offset(at[PY_TLS_OFFSET]) && is_far_offset(at[PY_THREAD_FRAME]) &&
-	       is_far_offset(at[PY_CFRAME]) &&
+	       is_far_offset(at[PY_CFRAME]) && is_far_offset(at[PY_CURRENT]) &&
+	       is_far_offset(at[PY_THREAD_ID]) &&
 	       (at[PY_TSS_KEY] != 0) + (at[PY_TLS] != 0) + (at[PY_TLS_WORD] != 0) == 1 && bytes &&
 	       bytes <= PY_FRAME_MOST && is_frame_offset(at[PY_FRAME_CODE], 8) &&
 	       is_frame_offset(at[PY_FRAME_PREVIOUS], 8) && is_frame_offset(at[PY_FRAME_INSTR], instr) &&

@@ -114,7 +114,7 @@ ok "after exec, functions at the same addresses have their own names" \
 	"$tmp/exec"
 
 # Code of subinterpreters, in the main thread and in another one
-if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
+if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))'; then
 	cat >"$tmp/sub.py" <<-'END'
 		import sys, threading, time
 		try:
@@ -144,6 +144,11 @@ if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
 			BEGIN { n["main"] = n["sub"] = n["thread"] = 0 }
 			END { for (k in n) { print k, n[k]; if (n[k] < 150) bad = 1 } exit bad }' "$tmp/sub"
 	is "  from their own code on" "$(grep -o ';<module>;in_sub' "$tmp/sub" | sort -u)" ';<module>;in_sub'
+	if "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
+		is "  and from that of their caller" \
+			"$(sed -n '/;in_sub/s/ [0-9]*$//p' "$tmp/sub" | cut -d';' -f2-5 | sort -u)" \
+			'<module>;run;<module>;in_sub'
+	fi
 fi
 
 # Otherwise a script that runs it, as tests/lang/fetch makes

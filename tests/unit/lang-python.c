@@ -28,6 +28,7 @@ static const char *const names[PY_AT] = {
 	"code-qualname",  "code-line",	 "code-table",	 "code-bytes",	"str-ascii",   "str-compact",
 	"tagged",	  "tls-word",	 "tls-offset",	 "loop-called",
 	"frame-locals",	  "code-locals", "function-code", "function-name",
+	"current",	  "thread-id",
 };
 
 static struct elf_file *open_file(const char *path)
