@@ -45,6 +45,21 @@ static int mapped_file(const char *part)
 	return fd;
 }
 
+static long score_of(pid_t pid)
+{
+	char path[64];
+	long score = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%ld", &score) != 1)
+		score = -1;
+	if (f)
+		fclose(f);
+	return score;
+}
+
 /* Only a worker that waits may have a reason that passes. */
 static bool dies(struct worker *w, enum deed d, const char *why)
 {
@@ -172,6 +187,23 @@ static void test_waiting(int good)
 	table_worker_free(w);
 }
 
+/* The kernel is to take the worker, not the recorder or its helpers. */
+static void test_choice(struct worker *w, int good)
+{
+	pid_t server = child_of(getpid()), worker;
+	struct table_worker_answer a;
+
+	table_worker_ask(w, 1, deed_fds[WAIT]);
+	worker = await_child_of(server);
+	check_is(score_of(worker), 1000, "a worker goes before all other processes if memory is out");
+	for (int i = 0; i < 1000 && score_of(server) == 1000; i++) /* it is raised while it forks */
+		nap();
+	check_is(score_of(server), score_of(getpid()), "the process that forks does not");
+	if (worker > 0)
+		kill(worker, SIGKILL);
+	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && right(w, 2, good), "the next is answered");
+}
+
 static void test_lies(struct worker *w, int good)
 {
 	static const struct { enum deed deed; const char *why, *what; } lies[] = {
@@ -287,9 +319,9 @@ static void test_many(int good)
 	}
 	check(all, "1,000 questions, 500 of them at once, are answered in their order");
 	check_is(count_fds(getpid()), ours, "no descriptor is left of them");
-	for (int i = 0; i < 1000 && count_fds(server) > 2 + 5; i++) /* the last is closed after its answer */
+	for (int i = 0; i < 1000 && count_fds(server) > 2 + 6; i++) /* the last is closed after its answer */
 		nap();
-	check(count_fds(server) <= 2 + 5, "nor with the process that forks");
+	check(count_fds(server) <= 2 + 6, "nor with the process that forks");
 	if (!SANDBOX_SANITIZED)
 		check_is(strtol(status_of(server, "VmSize"), NULL, 10), before, "nor memory");
 	check_is(child_of(server), 0, "nor a zombie");
@@ -318,6 +350,7 @@ int main(void)
 	w = start(1, LONG);
 	test_deaths(w, good);
 	test_waiting(good);
+	test_choice(w, good);
 	test_lies(w, good);
 	table_worker_free(w);
 	test_recorder_dies();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@ enum {
 };
 
 static bool raised, session_raised;
+static char own_score[8]; /* oom_score_adj */
 
 /*
  * With sched_autogroup_enabled, sessions share the CPUs equally, and a nice value counts in its session only:
@@ -51,6 +53,27 @@ void priority_highest(bool highest)
 {
 	if (raised)
 		setpriority(PRIO_PROCESS, 0, highest ? HIGHEST : RAISED);
+}
+
+int priority_open_score(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, own_score, sizeof(own_score)) : -1;
+
+	if (fd >= 0 && n <= 0) {
+		close(fd);
+		fd = -1;
+	}
+	own_score[n > 0 ? n - 1 : 0] = '\0';
+	return fd;
+}
+
+void priority_first(int fd, bool first)
+{
+	const char *score = first ? "1000" : own_score;
+
+	if (fd >= 0)
+		(void)!pwrite(fd, score, strlen(score), 0);
 }
 
 void priority_reset(void)

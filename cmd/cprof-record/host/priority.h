@@ -24,6 +24,13 @@ void priority_apart(void);
  */
 void priority_highest(bool highest);
 /*
+ * The kernel's choice when memory is out: a child that is forked between priority_first(fd, true) and
+ * priority_first(fd, false) is taken before all other processes. The descriptor is for the process that
+ * opened it, which must do so while it sees /proc; -1: it cannot, and the calls do nothing.
+ */
+int priority_open_score(void);
+void priority_first(int fd, bool first);
+/*
  * Restores the recorder's initial priority, in a process that runs a program for the user: in a new session
  * if that of the recorder was raised.
  */

@@ -64,6 +64,7 @@ struct fork_server {
 	const struct table_worker_setup *setup;
 	int sock;     /* to the recorder */
 	int children; /* a signalfd */
+	int score;    /* a descriptor, see priority_open_score */
 };
 
 struct asked {
@@ -152,7 +153,7 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 		      : STATUS_WRITE);
 }
 
-/* The fork server: forks and waits. */
+/* The fork server: forks and waits. If memory is out, the kernel takes its workers first. */
 
 static int memory_file(void)
 {
@@ -199,10 +200,12 @@ static bool serve_question(const struct fork_server *f, const struct question *q
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		; /* workers that could not be killed */
 	table = memory_file();
+	priority_first(f->score, true);
 	pid = table >= 0 ? fork() : -1;
 	if (pid == 0)
 		run_worker(f->setup, file, table, self);
 	r.status = errno;
+	priority_first(f->score, false);
 	if (file >= 0)
 		close(file);
 	if (pid > 0)
@@ -215,13 +218,16 @@ static bool serve_question(const struct fork_server *f, const struct question *q
 	return sent;
 }
 
-static bool confine_server(int sock, pid_t recorder)
+static bool confine_server(struct fork_server *f, int sock, pid_t recorder)
 {
 	prctl(PR_SET_NAME, "cprof-tables");
 	priority_apart();
 	priority_highest(true);
 	sandbox_signals();
-	return sandbox_descriptors(&sock, 1) && sandbox_privileges() && sandbox_parent(recorder) &&
+	if (!sandbox_descriptors(&sock, 1))
+		return false;
+	f->score = priority_open_score();
+	return sandbox_privileges() && sandbox_parent(recorder) &&
 	       sandbox_limit(RLIMIT_CORE, 0, 0) &&
 	       sandbox_limit(RLIMIT_FSIZE, ANSWER_HEAD + (uint64_t)TABLE_MAX, ANSWER_HEAD + (uint64_t)TABLE_MAX) &&
 	       (SANDBOX_SANITIZED || sandbox_limit(RLIMIT_AS, MEMORY, MEMORY));
@@ -230,7 +236,7 @@ static bool confine_server(int sock, pid_t recorder)
 static void run_server(void *setup, int sock, pid_t recorder, bool again)
 {
 	struct fork_server f = { .setup = setup, .sock = SANDBOX_FIRST };
-	bool confined = (!again || helper_unmap_shared()) && confine_server(sock, recorder);
+	bool confined = (!again || helper_unmap_shared()) && confine_server(&f, sock, recorder);
 	struct question q;
 	sigset_t child;
 	int file;

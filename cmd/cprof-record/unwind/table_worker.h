@@ -18,7 +18,8 @@
  * and an empty memfd and has nothing else: another user, no capabilities, an empty root directory, limits,
  * and a filter that lets it neither open nor send nor begin anything (sandbox.h). It writes the table into
  * the memfd and ends. A hostile file can only corrupt its own table, use the CPU time allowed for its size,
- * and hold 1 GiB meanwhile: no later question meets a process that read it.
+ * and hold 1 GiB meanwhile: no later question meets a process that read it. If the kernel is out of memory, it
+ * kills the worker before any other process.
  *
  * Workers are forked by the fork server, a small process that the recorder forked before anything else, for
  * three reasons. The recorder's memory later holds rings and tables that are shared with the kernel, and a
