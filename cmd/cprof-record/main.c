@@ -429,6 +429,8 @@ static void prepare_tables(struct recorder *r)
 	if (!r->engine->by_tables)
 		return;
 	r->tables.store = r->engine->store;
+	if (r->o.mem)
+		r->tables.spare = r->o.memory.budget - r->o.memory.total + store_held(r->tables.store);
 	r->user_walk = (struct user_walk){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
 	r->emit.user_walk = &r->user_walk;
 	if (r->engine->lang) {

@@ -161,7 +161,8 @@ static void print_stacks(const struct recorder *r)
 	if (r->emit.user_walk && r->user_walk.late)
 		fprintf(stderr, ", %" PRIu64 " cut because a table was late", r->user_walk.late);
 	if (refused)
-		fprintf(stderr, ", tables found no room %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
+		fprintf(stderr, ", tables found no room %" PRIu64 " time%s (--unwind-mem, --mem)", refused,
+			refused == 1 ? "" : "s");
 }
 
 static void print_left_out(const struct recorder *r)

@@ -42,6 +42,17 @@ bool section_find(const struct elf_file *f, const char *name, struct section *s)
 	return true;
 }
 
+bool section_lost(const struct elf_file *f, const char *name)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, name, &sh);
+	struct stat st;
+
+	return scn && sh.sh_type != SHT_NOBITS && !(sh.sh_flags & SHF_COMPRESSED) && sh.sh_size &&
+	       sh.sh_size <= ELF_PART_MAX && fstat(f->fd, &st) == 0 && sh.sh_offset <= (uint64_t)st.st_size &&
+	       sh.sh_size <= (uint64_t)st.st_size - sh.sh_offset && !elf_part(scn);
+}
+
 uint64_t section_vaddr(const struct elf_file *f, const char *name)
 {
 	GElf_Shdr sh;

@@ -16,6 +16,8 @@ struct section {
 bool unwind_sections_usable(const struct elf_file *f);
 /* Finds the section of this name if it has bytes; decompresses it if necessary. */
 bool section_find(const struct elf_file *f, const char *name, struct section *s);
+/* Returns true if the file has a section of this name that section_find had no memory for. */
+bool section_lost(const struct elf_file *f, const char *name);
 /* Finds .eh_frame by name or, without section headers, by PT_GNU_EH_FRAME. */
 bool section_eh_frame(const struct elf_file *f, struct section *s);
 /* Returns the linked address of a section, or 0. */

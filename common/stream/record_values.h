@@ -98,7 +98,7 @@ enum cost {
 	COST_RSS_BYTES = 5, /* peak resident memory of the recorder */
 	COST_TABLE_BYTES = 6, /* peak kernel memory of unwind tables and mappings */
 	COST_TABLES = 7, /* unwind tables built; a table built twice counts twice */
-	COST_TABLES_REFUSED = 8, /* times that a table or a process's mappings found no room in that memory */
+	COST_TABLES_REFUSED = 8, /* times that a table, its making, or a process's mappings found no room there */
 	COST_TABLES_EVICTED = 9, /* tables evicted to make room for others */
 	COST_STACKS_DEFERRED = 10, /* stacks unwound in user space */
 	COST_MAPPINGS_UNREAD = 11, /* times that the mappings of a process were not read, */

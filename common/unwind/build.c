@@ -33,9 +33,10 @@ static bool read_sections(struct builder *b)
 {
 	struct section s;
 
-	if (section_eh_frame(b->f, &s) && !read_section(b, &s, SPAN_EH_FRAME))
+	if (section_eh_frame(b->f, &s) ? !read_section(b, &s, SPAN_EH_FRAME) : section_lost(b->f, ".eh_frame"))
 		return false;
-	if (section_find(b->f, ".debug_frame", &s) && !read_section(b, &s, SPAN_DEBUG_FRAME))
+	if (section_find(b->f, ".debug_frame", &s) ? !read_section(b, &s, SPAN_DEBUG_FRAME)
+						   : section_lost(b->f, ".debug_frame"))
 		return false;
 	b->t->bad += !golang_spans(b->f, &b->spans);
 	return true;

@@ -204,7 +204,7 @@ wait $compile
 wait $little
 is "with 2 MiB for all tables" $? 0
 is "  it is said once what does not fit" "$(grep -c 'does not fit into what --unwind-mem allows' "$tmp/little.err")" 1
-like "  the summary has the number" "$(cat "$tmp/little.err")" 'tables found no room [0-9]+ times? \(--unwind-mem\)'
+like "  the summary has the number" "$(cat "$tmp/little.err")" 'tables found no room [0-9]+ times? \(--unwind-mem, --mem\)'
 like "  refused tables are counted" "$(cost tables-refused "$tmp/little.bin")" '^[1-9]'
 like "  and those that went for others" "$(cost tables-evicted "$tmp/little.bin")" '^[1-9]'
 cprof-sym "$tmp/little.bin" 2>/dev/null | cprof-fold -U --truncated >"$tmp/little.folded"

@@ -36,6 +36,7 @@ cmd/cprof-record/process/proc_scan.c 5 texts and directories of /proc/PID, which
 cmd/cprof-record/helper/maps_process.c 1 /proc/PID/maps, a text of the kernel's
 cmd/cprof-record/encode/user_names.c 1 /etc/passwd
 cmd/cprof-record/host/priority.c 2 /proc/self/autogroup, /proc/self/oom_score_adj
+cmd/cprof-record/helper/sandbox.c 1 /proc/self/statm
 cmd/cprof-record/host/vdso.c 1 /proc/self/maps
 cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym/main.c 1 the key that the user named

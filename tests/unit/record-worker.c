@@ -204,6 +204,22 @@ static void test_choice(struct worker *w, int good)
 	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && right(w, 2, good), "the next is answered");
 }
 
+/* A table is whole, or there is none. */
+static void test_limit(int libc)
+{
+	struct worker *w = start(1, LONG);
+	struct table_worker_answer a;
+
+	table_worker_limit(w, 100 << 10);
+	check(not_built(w, libc, UNWIND_NO_MEMORY, "out of memory"), "libc in 100 kB");
+	table_worker_limit(w, 16 << 20);
+	check(right(w, 1, libc), "in 16 MB");
+	check(table_worker_ask(w, 3, deed_fds[GREEDY]) && table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER &&
+		      a.table.n == 8 && le64_load(a.table.p) > 8 << 20 && le64_load(a.table.p) <= 18 << 20,
+	      "which is all there is, and what the process that forks had free");
+	table_worker_free(w);
+}
+
 static void test_lies(struct worker *w, int good)
 {
 	static const struct { enum deed deed; const char *why, *what; } lies[] = {
@@ -334,7 +350,7 @@ static void test_many(int good)
 
 int main(void)
 {
-	int fds = count_fds(getpid()), good;
+	int fds = count_fds(getpid()), good, libc;
 	struct worker *w;
 	sigset_t taken;
 
@@ -346,11 +362,14 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &taken, NULL);
 	test_answers();
 	good = file_of("/bin/true");
+	libc = mapped_file("libc");
 	make_deeds();
 	w = start(1, LONG);
 	test_deaths(w, good);
 	test_waiting(good);
 	test_choice(w, good);
+	if (!SANDBOX_SANITIZED)
+		test_limit(libc);
 	test_lies(w, good);
 	table_worker_free(w);
 	test_recorder_dies();
@@ -359,6 +378,7 @@ int main(void)
 	for (int d = 0; d < DEEDS; d++)
 		close(deed_fds[d]);
 	close(good);
+	close(libc);
 	check_is(count_fds(getpid()), fds, "no descriptor is left");
 	check(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no child is left");
 	return checks_done();

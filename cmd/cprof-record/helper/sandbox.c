@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -116,6 +117,18 @@ bool sandbox_limit(int resource, uint64_t soft, uint64_t hard)
 	if (l.rlim_cur > l.rlim_max)
 		l.rlim_cur = l.rlim_max;
 	return setrlimit(resource, &l) == 0;
+}
+
+uint64_t sandbox_size(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (f && fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 bool sandbox_parent(pid_t parent)

@@ -54,6 +54,8 @@ bool sandbox_descriptors(const int *keep, size_t n);
 bool sandbox_privileges(void);
 /* Lowers a resource limit to these values; never raises one. Returns false on failure. */
 bool sandbox_limit(int resource, uint64_t soft, uint64_t hard);
+/* Returns the bytes of this process that RLIMIT_AS counts; 0: unknown, because it sees no /proc. */
+uint64_t sandbox_size(void);
 /* Lets the kernel kill this process when its parent dies. Returns false if the parent is dead already. */
 bool sandbox_parent(pid_t parent);
 /*

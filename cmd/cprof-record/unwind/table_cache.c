@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/helper/silent_devices.h"
@@ -11,13 +12,18 @@
 #include "common/base/array.h"
 #include "common/base/full_write.h"
 
+enum {
+	MAKER_LEAST = 8 << 20,
+	MAKER_NEEDS = 40 << 20, /* besides by the size of its file: 27 MB to follow 1 MB of code without a table */
+};
+
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */
 #define UNUSED (5000 * MILLISECOND) /* a table without stacks for this long may be evicted for others */
 
 bool table_cache_init(struct table_cache *t, struct procs *procs)
 {
-	*t = (struct table_cache){ .procs = procs };
+	*t = (struct table_cache){ .procs = procs, .spare = UINT64_MAX };
 	t->poll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < TABLE_CACHE_WORKERS; i++) {
 		t->workers[i].w = table_worker_new(i > 0);
@@ -214,6 +220,18 @@ static void rest_file(struct table_cache *t, uint32_t number, uint64_t *rest, ui
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
+/* There was no memory to build it. There may be more at its next time, once other tables are evicted. */
+static void refuse_build(struct table_cache *t, uint32_t number)
+{
+	store_mark(t->store, number, UNWIND_FILE_REFUSED);
+	t->refused++;
+	if (t->said_unbuilt || t->complaint.n)
+		return;
+	note_complaint(t, number, "to build its unwind table takes more memory than --mem leaves: some stacks "
+				  "will be cut short there");
+	t->said_unbuilt = true;
+}
+
 static void accept_answer(struct table_cache *t, enum table_worker_said said, const struct table_worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
@@ -238,6 +256,10 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 		t->items[number].pause = 0;
 	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_BUILT) {
 		load_table(t, number, a->table, now);
+		return;
+	}
+	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_NO_MEMORY && t->spare != UINT64_MAX) {
+		refuse_build(t, number);
 		return;
 	}
 	if (!a->passing)
@@ -272,6 +294,25 @@ static void give_up(struct table_cache *t, uint32_t number, uint64_t now)
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
+/*
+ * Returns the bytes that the maker of a file's table may take: those that no table takes yet, but not more
+ * than the file can need, since another maker may run beside it.
+ */
+static uint64_t maker_memory(const struct table_cache *t, int fd)
+{
+	uint64_t held = store_held(t->store), all = t->spare + store_most(t->store), most;
+	struct stat st;
+
+	if (t->spare == UINT64_MAX)
+		return UINT64_MAX;
+	most = MAKER_NEEDS + (fstat(fd, &st) == 0 ? (uint64_t)st.st_size / 2 : 0);
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++)
+		held += t->workers[i].owner >= 0 ? t->workers[i].memory : 0;
+	if (held + MAKER_LEAST >= all)
+		return MAKER_LEAST;
+	return all - held < most ? all - held : most;
+}
+
 /* Gives files to free workers. A user other than root has at most one of the two workers. */
 static void give_work(struct table_cache *t, uint64_t now)
 {
@@ -286,6 +327,8 @@ static void give_work(struct table_cache *t, uint64_t now)
 
 		while (w->owner < 0 && table_queue_next(&t->waiting, busy, TABLE_CACHE_WORKERS, &f)) {
 			number = asked_by(t, f.question);
+			w->memory = maker_memory(t, f.fd);
+			table_worker_limit(w->w, w->memory);
 			if (number && table_worker_ask(w->w, f.question, f.fd)) {
 				busy[i] = w->owner = f.owner;
 			} else if (number) {

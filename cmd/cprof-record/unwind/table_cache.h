@@ -30,9 +30,12 @@ struct table {
 
 struct table_cache {
 	struct store *store; /* lent */
+	/* Bytes of --mem that are for nothing else, and those that the store has at first; UINT64_MAX: no --mem. */
+	uint64_t spare;
 	struct table_worker {
 		struct worker *w;
 		int64_t owner; /* owner of the file that it has; -1: none */
+		uint64_t memory; /* limit of the maker of its table */
 	} workers[TABLE_CACHE_WORKERS];
 	int poll; /* epoll descriptor: readable when a worker has an answer */
 	struct table_queue waiting;
@@ -58,7 +61,7 @@ struct table_cache {
 	void *interpreter_arg;
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 	uint64_t losses; /* table_cache_losses that were reported */
-	bool said_refused;
+	bool said_refused, said_unbuilt;
 };
 
 #define TABLE_CACHE_PATIENCE 2000000000ull /* ns that a stack waits for a table */

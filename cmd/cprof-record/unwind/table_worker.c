@@ -48,6 +48,7 @@ enum {
 /* The recorder talks to the fork server over its socket; the fork server forks the workers. */
 struct question {
 	uint32_t id;
+	uint64_t memory; /* bytes that the worker may take */
 };
 
 enum ended { ENDED, TOOK_TOO_LONG, CANNOT_BE_KILLED, NOT_BEGUN };
@@ -65,6 +66,7 @@ struct fork_server {
 	int sock;     /* to the recorder */
 	int children; /* a signalfd */
 	int score;    /* a descriptor, see priority_open_score */
+	uint64_t size; /* bytes that it has itself, and each worker with it; 0: unknown */
 };
 
 struct asked {
@@ -76,7 +78,7 @@ struct worker {
 	struct table_worker_setup setup;
 	struct helper server;
 	int poll; /* epoll descriptor for its socket */
-	uint64_t losses;
+	uint64_t losses, memory;
 	struct asked *asked; /* in order: `lost` ones await their report, up to `sent` the server has them */
 	size_t n, cap, sent, lost;
 	struct buf table, why;
@@ -125,8 +127,11 @@ static bool is_of_root(const struct table_worker_setup *s, int file)
 	return !s->build_codes && fstat(file, &st) == 0 && st.st_uid == 0 && st.st_nlink > 0;
 }
 
-static _Noreturn void run_worker(const struct table_worker_setup *s, int file, int answer, pid_t server)
+static _Noreturn void run_worker(const struct fork_server *f, const struct question *q, int file, int answer,
+				 pid_t server)
 {
+	const struct table_worker_setup *s = f->setup;
+	uint64_t most = f->size && !SANDBOX_SANITIZED ? f->size + q->memory : RLIM_INFINITY;
 	int keep[] = { answer, file };
 	struct buf out = { 0 };
 	uint8_t head[ANSWER_HEAD] = { 0 };
@@ -137,7 +142,8 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 		priority_highest(false);
 	if (!sandbox_parent(server) || !sandbox_descriptors(keep, 2) ||
 	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
-	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
+	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || !sandbox_limit(RLIMIT_AS, most, most) ||
+	    (!sandbox_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
 	result = s->build_codes ? table_build_codes(s->build_codes, SANDBOX_FIRST + 1, &out) :
 				  table_build_file(s->build, SANDBOX_FIRST + 1, head + HEAD, &out);
@@ -203,7 +209,7 @@ static bool serve_question(const struct fork_server *f, const struct question *q
 	priority_first(f->score, true);
 	pid = table >= 0 ? fork() : -1;
 	if (pid == 0)
-		run_worker(f->setup, file, table, self);
+		run_worker(f, q, file, table, self);
 	r.status = errno;
 	priority_first(f->score, false);
 	if (file >= 0)
@@ -227,6 +233,7 @@ static bool confine_server(struct fork_server *f, int sock, pid_t recorder)
 	if (!sandbox_descriptors(&sock, 1))
 		return false;
 	f->score = priority_open_score();
+	f->size = sandbox_size();
 	return sandbox_privileges() && sandbox_parent(recorder) &&
 	       sandbox_limit(RLIMIT_CORE, 0, 0) &&
 	       sandbox_limit(RLIMIT_FSIZE, ANSWER_HEAD + (uint64_t)TABLE_MAX, ANSWER_HEAD + (uint64_t)TABLE_MAX) &&
@@ -285,6 +292,7 @@ static struct worker *new_worker(const struct table_worker_setup *s, bool later)
 	if (!w)
 		return NULL;
 	w->setup = *s;
+	w->memory = MEMORY;
 	w->server = later ? (struct helper)HELPER_LATER : (struct helper)HELPER_NONE;
 	w->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll >= 0 && (later || begin_server(w)))
@@ -321,6 +329,11 @@ int table_worker_fd(const struct worker *w)
 	return w->poll;
 }
 
+void table_worker_limit(struct worker *w, uint64_t bytes)
+{
+	w->memory = bytes < MEMORY ? bytes : MEMORY;
+}
+
 uint64_t table_worker_losses(const struct worker *w)
 {
 	return w->losses;
@@ -335,7 +348,7 @@ static void begin_again(struct worker *w)
 
 static bool send_question(const struct worker *w, uint32_t id, int fd)
 {
-	struct question q = { id };
+	struct question q = { id, w->memory };
 
 	if (w->sent == ON_THEIR_WAY) {
 		errno = EAGAIN;

@@ -18,8 +18,8 @@
  * and an empty memfd and has nothing else: another user, no capabilities, an empty root directory, limits,
  * and a filter that lets it neither open nor send nor begin anything (sandbox.h). It writes the table into
  * the memfd and ends. A hostile file can only corrupt its own table, use the CPU time allowed for its size,
- * and hold 1 GiB meanwhile: no later question meets a process that read it. If the kernel is out of memory, it
- * kills the worker before any other process.
+ * and hold the memory of table_worker_limit meanwhile: no later question meets a process that read it. If the
+ * kernel is out of memory, it kills the worker before any other process.
  *
  * Workers are forked by the fork server, a small process that the recorder forked before anything else, for
  * three reasons. The recorder's memory later holds rings and tables that are shared with the kernel, and a
@@ -88,6 +88,9 @@ bool table_worker_ask(struct worker *w, uint32_t id, int fd);
  * Waits up to timeout_ms while any is under way (0: not at all, -1: until there is an answer, or a signal).
  */
 enum table_worker_said table_worker_take(struct worker *w, int timeout_ms, struct table_worker_answer *a);
+
+/* Limits the memory that the maker of each table from now on may take; at first it is 1 GiB. */
+void table_worker_limit(struct worker *w, uint64_t bytes);
 
 /* Returns how often the fork server was lost. */
 uint64_t table_worker_losses(const struct worker *w);
