@@ -231,20 +231,16 @@ static bool find_units(struct lines *l, bool *split)
 	return true;
 }
 
-/* Returns the directory of the file as libdw will see it, from malloc; or NULL. */
-static char *directory_of(int fd)
+/* Returns the path of the file as libdw will see it, from malloc; or NULL. */
+static char *real_path_of(int fd)
 {
-	char link[64] = "", *path, *slash;
+	char link[64] = "";
 	struct buf b = { 0 };
 
 	buf_printf(&b, "/proc/self/fd/%d", fd);
 	strncpy(link, buf_cstr(&b), sizeof(link) - 1);
 	buf_release(&b);
-	path = realpath(link, NULL);
-	slash = path ? strrchr(path, '/') : NULL;
-	if (slash)
-		slash[1] = '\0';
-	return path;
+	return realpath(link, NULL);
 }
 
 static bool is_readable(Elf *elf)
@@ -278,12 +274,12 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 	begin_alt(l, o);
 	dwarf_setalt(l->dwarf, l->alt_dwarf ? l->alt_dwarf : l->dwarf);
 	if (o->split)
-		l->directory = directory_of(l->fd);
+		l->path = real_path_of(l->fd);
 	if (!find_units(l, &split))
 		return LINES_NO_MEMORY;
 	if (l->n_units == 0)
 		return l->main.parts[HOME_INFO].n ? LINES_DAMAGED : LINES_NONE;
-	if (!split || !l->directory) { /* everything has been read */
+	if (!split || !l->path) { /* everything has been read */
 		elf_cntl(l->elf, ELF_C_FDDONE);
 		close(l->fd);
 		l->fd = -1;
@@ -328,7 +324,7 @@ void lines_close(struct lines *l)
 	free(l->code.items);
 	free(l->units);
 	free(l->spans);
-	free(l->directory);
+	free(l->path);
 	free(l->cache);
 	free(l->pieces);
 	entries_release(&l->entries);
@@ -344,6 +340,7 @@ static bool restart_dwarf(struct lines *l)
 	free_flats(l);
 	idmap_clear(&l->names);
 	l->libdw_bytes = 0;
+	l->package = PACKAGE_NEW;
 	entries_release(&l->entries); /* they may point into a .dwo file, which dwarf_end closes */
 	dwarf_end(l->dwarf);
 	if (!begin_dwarf(l))

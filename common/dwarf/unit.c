@@ -2,6 +2,7 @@
 #include "common/dwarf/unit.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ enum {
 	RANGES_MAX = 1 << 22,      /* per unit; each takes up to 80 bytes of memory */
 	NODES_MAX = 1 << 23,       /* per unit: functions and inlined calls; one may take a byte of file */
 	TEXTS_BYTES_MAX = 1 << 28, /* beyond this, new texts are "" */
+	SPLIT_BYTES_MAX = 1 << 28, /* that libdw decompresses of a .dwo file: of one unit, mostly far below 1 MiB */
 };
 
 struct walk {
@@ -331,42 +333,92 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 	}
 }
 
+/* Returns the size of all compressed sections after decompression. libdw decompresses all that it knows. */
+static size_t packed_size(Elf *elf, int fd)
+{
+	Elf_Scn *scn = NULL;
+	size_t names, all = 0;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return 0;
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+		size_t n = name ? inflated_size(elf, fd, &sh, name) : 0;
+
+		if (name && ((sh.sh_flags & SHF_COMPRESSED) || n != sh.sh_size) && __builtin_add_overflow(all, n, &all))
+			return SIZE_MAX;
+	}
+	return all;
+}
+
 /*
- * Returns 1 for a regular file within the limits of bounds.h, on a file system where libdw's own open cannot
- * wait for another user; 0 if there is no file; otherwise -1.
+ * Returns 1 for a regular file within the limits of bounds.h, of which libdw decompresses SPLIT_BYTES_MAX at
+ * most, on a file system where libdw's own open cannot wait for another user; 0 if there is no file;
+ * otherwise -1. Adds the bytes that libdw decompresses to *bytes.
  */
-static int is_harmless(const char *path)
+static int is_harmless(const char *path, size_t *bytes)
 {
 	int fd = foreign_open(AT_FDCWD, path);
 	bool good = fd >= 0 && !foreign_is_copy(fd) && !elf_refusal(elf_check_bounds(fd));
+	enum elf_opened why;
+	Elf *elf = good ? elf_begin_bounded(fd, &why) : NULL;
+	size_t n = elf ? packed_size(elf, fd) : 0;
 
+	elf_end(elf);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 	close(fd);
-	return good ? 1 : -1;
+	if (!good || n > SPLIT_BYTES_MAX)
+		return -1;
+	*bytes += n;
+	return 1;
 }
 
-/* Returns true if there is a file that libdw may open, and none that could make it hang. */
-static bool split_file(const struct lines *l, struct slice comp_dir, struct slice name)
+/*
+ * Returns false if libdw could hang or use up memory with the package of .dwo files next to the file itself.
+ * From version 0.191 on, libdw opens it once, before any of them.
+ */
+static bool may_open_package(struct lines *l)
 {
 	struct buf path = { 0 };
-	unsigned int n_files = 0, n_others = 0;
 
+	if (l->package == PACKAGE_NEW) {
+		buf_text(&path, l->path);
+		buf_text(&path, ".dwp");
+		l->package = is_harmless(buf_cstr(&path), &l->libdw_bytes) < 0 ? PACKAGE_REFUSED : PACKAGE_HARMLESS;
+		buf_release(&path);
+	}
+	return l->package == PACKAGE_HARMLESS;
+}
+
+/* Returns true if there is a file that libdw may open, and none that could make it hang or use up memory. */
+static bool split_file(struct lines *l, struct slice comp_dir, struct slice name)
+{
+	size_t directory = (size_t)(strrchr(l->path, '/') - l->path) + 1, bytes = 0;
+	unsigned int n_files = 0, n_others = 0;
+	struct buf path = { 0 };
+
+	if (!may_open_package(l))
+		return false;
 	for (unsigned int i = 0; i < 2; i++) {
 		int harmless;
 
 		buf_clear(&path);
 		if (!is_whole(name) && !(i == 1 && is_whole(comp_dir)))
-			buf_text(&path, l->directory);
+			buf_bytes(&path, l->path, directory);
 		if (!is_whole(name) && i == 1)
 			add_to_path(&path, comp_dir);
 		add_to_path(&path, name);
-		harmless = is_harmless(buf_cstr(&path));
+		harmless = is_harmless(buf_cstr(&path), &bytes);
 		n_files += harmless > 0;
 		n_others += harmless < 0;
 	}
 	buf_release(&path);
-	return n_files && !n_others;
+	if (!n_files || n_others)
+		return false;
+	l->libdw_bytes += bytes;
+	return true;
 }
 
 /* Finds the unit's DIE in the .dwo file, and switches to the entries of that file. */
@@ -380,7 +432,7 @@ static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct a
 	Dwarf *split;
 	uint8_t type;
 
-	if (!l->directory || !attribute_text(l, a, WANT_DWO_NAME, &name) || !split_file(l, w->comp_dir, name) ||
+	if (!l->path || !attribute_text(l, a, WANT_DWO_NAME, &name) || !split_file(l, w->comp_dir, name) ||
 	    dwarf_cu_info(skeleton->cu, NULL, &type, NULL, die, NULL, NULL, NULL) != 0 || type != DW_UT_skeleton ||
 	    !die->addr || !attributes_read(die, &dummy))
 		return false;

@@ -72,7 +72,8 @@ struct lines {
 	struct flat_piece *pieces; /* working memory */
 	size_t cap_pieces;
 	struct place *cache; /* NULL until the first look-up */
-	char *directory;    /* the file's directory; NULL: do not look for .dwo files */
+	char *path;         /* the file's, absolute; NULL: do not look for .dwo files */
+	enum { PACKAGE_NEW, PACKAGE_HARMLESS, PACKAGE_REFUSED } package; /* see may_open_package */
 	size_t section_bytes, text_bytes, flat_bytes, libdw_bytes;
 	size_t bytes_max;
 	uint64_t work; /* bytes and rows decoded so far */

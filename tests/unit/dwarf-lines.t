@@ -95,12 +95,24 @@ for v in 4 5; do
 		alike "$form, as if it were whole" whole split -s
 		"$BUILD/tests/dwarf-lines" split <a >got
 		is "$form, where it is not looked for there are lines" "$(innermost <got)" "$(innermost <want)"
+		mkfifo split.dwp
+		timeout 60 "$BUILD/tests/dwarf-lines" -s split <a | cmp -s got - && pass "$form, with a pipe as package" ||
+			fail "$form, with a pipe as package"
+		rm split.dwp
 		mkfifo pipe && mv "$compiler.dwo" away && mv pipe "$compiler.dwo"
 		timeout 60 "$BUILD/tests/dwarf-lines" -s split <a | cmp -s got - && pass "$form, what is no file is not opened" ||
 			fail "$form, what is no file is not opened"
 		rm "$compiler.dwo"
 	done
 done
+objcopy --compress-debug-sections=zlib away clang.dwo && alike "a compressed .dwo file" whole split -s
+head -c 269000000 /dev/zero >zeros
+objcopy --add-section .debug_macro.dwo=zeros --set-section-flags .debug_macro.dwo=debug,readonly,contents,exclude \
+	away large && objcopy --compress-debug-sections=zlib large clang.dwo || exit 1
+"$BUILD/tests/dwarf-lines" split <a >want
+"$BUILD/tests/dwarf-lines" -s split <a >got
+same "one with 257 MiB in it is not read" got want
+rm clang.dwo large zeros
 
 debug=$(readelf -n "$(ldd /bin/sh | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')" |
 	sed -n 's,.*Build ID: \(..\)\(.*\),/usr/lib/debug/.build-id/\1/\2.debug,p')
