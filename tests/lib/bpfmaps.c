@@ -1,10 +1,10 @@
 /*
  * The BPF maps of a recorder, for tests/cmd/record-churn.t.
  *
- *	bpfmaps of PID		the number of maps that it holds or that can be reached from those, and of
+ *	bpfmaps of PID		the number of maps in its maps of maps, as unwind tables are, and of
  *				processes in the one named "spaces": all, and those that are gone
  *	bpfmaps dead PID	the processes that are gone
- *	bpfmaps list PID	the ids of those maps
+ *	bpfmaps list PID	the ids of the maps that it holds or that can be reached from those
  *	bpfmaps bytes PID	the memory of those maps, as the kernel accounts it
  *	bpfmaps alive ID...	the ids among these whose map still exists
  */
@@ -24,7 +24,7 @@ enum { MAPS = 16384 };
 
 struct maps {
 	uint32_t ids[MAPS];
-	size_t n;
+	size_t n, inner;
 	size_t processes, dead;
 	bool say_dead;
 };
@@ -46,13 +46,15 @@ static uint64_t address(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-static void add(struct maps *m, uint32_t id)
+/* Returns false if it is there already. */
+static bool add(struct maps *m, uint32_t id)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->ids[i] == id)
-			return;
+			return false;
 	if (m->n < MAPS)
 		m->ids[m->n++] = id;
+	return true;
 }
 
 static void add_inner(struct maps *m, int fd, uint32_t max)
@@ -61,8 +63,10 @@ static void add_inner(struct maps *m, int fd, uint32_t max)
 		uint32_t id = 0;
 		union bpf_attr a = { .map_fd = (uint32_t)fd, .key = address(&key), .value = address(&id) };
 
-		if (bpf(BPF_MAP_LOOKUP_ELEM, &a) == 0)
+		if (bpf(BPF_MAP_LOOKUP_ELEM, &a) == 0) {
 			add(m, id);
+			m->inner++;
+		}
 	}
 }
 
@@ -91,8 +95,7 @@ static void look_at(struct maps *m, uint32_t id)
 
 	if (fd < 0)
 		return;
-	add(m, id);
-	if (bpf(BPF_OBJ_GET_INFO_BY_FD, &a) == 0) {
+	if (add(m, id) && bpf(BPF_OBJ_GET_INFO_BY_FD, &a) == 0) {
 		if (info.type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
 			add_inner(m, fd, info.max_entries);
 		else if (info.type == BPF_MAP_TYPE_HASH && strcmp(info.name, "spaces") == 0 && m->processes == 0)
@@ -190,7 +193,7 @@ int main(int argc, char **argv)
 	if (look(&m, argv[2]))
 		return 1;
 	if (strcmp(argv[1], "of") == 0)
-		printf("%zu %zu %zu\n", m.n, m.processes, m.dead);
+		printf("%zu %zu %zu\n", m.inner, m.processes, m.dead);
 	if (strcmp(argv[1], "bytes") == 0)
 		print_bytes(&m);
 	for (size_t i = 0; strcmp(argv[1], "list") == 0 && i < m.n; i++)
