@@ -49,9 +49,9 @@ known() {
 		"$(grep -v -e by_thread -e by_fiber -e '\[' "$tmp/folded" |
 			grep 'measured;' | cut -d';' -f2 | sort -u)" "<main>"
 	is "  a thread's is its block" \
-		"$(grep 'block in .*by_thread;' "$tmp/folded" | cut -d';' -f2 | sort -u)" \
+		"$(grep 'block in [^;]*by_thread;' "$tmp/folded" | cut -d';' -f2 | sort -u)" \
 		"block in $(name 'Known#by_thread')"
-	is "  and a fiber's is its" "$(grep 'block in .*by_fiber;' "$tmp/folded" | cut -d';' -f2 | sort -u)" \
+	is "  and a fiber's is its" "$(grep 'block in [^;]*by_fiber;' "$tmp/folded" | cut -d';' -f2 | sort -u)" \
 		"block in $(name 'Known#by_fiber')"
 	like "  blocks are between the C functions that call them" \
 		"$(cprof-fold --native all "$tmp/sym.bin" | grep by_sort |
