@@ -43,7 +43,8 @@ known=$top/tests/loads/known.php
 record() {
 	cprof-record -q -F 499 -o "$tmp/c.bin" -- "$php" "$@" "$known" 0.1 >"$tmp/truth"
 	cprof-dump "$tmp/c.bin" >"$tmp/dump"
-	own=$(cprof-sym <"$tmp/c.bin" 2>/dev/null | cprof-fold --native all | grep -c zif_array_map)
+	cprof-sym <"$tmp/c.bin" 2>/dev/null | cprof-fold --native all >"$tmp/folded"
+	own=$(grep -c zif_array_map "$tmp/folded")
 	# PHP's own functions, which have no line, are machine frames if the file has their names.
 	[ "$own" = 0 ] || sed -i 's/;[a-z_]*:0;/;/g' "$tmp/truth"
 	awk -v truth="$tmp/truth" -v leaf='^burn' -v skip=warm_up \
@@ -55,8 +56,8 @@ judge() {
 	is "  no stack is wrong" "$(answer wrong)" 0
 	ok "  each has its share, within 2 points" \
 		awk -v w="$(answer worst)" 'BEGIN { exit !(w != "" && w < 2) }'
-	is "  no frame is unreadable" \
-		"$(awk '$1 == "outside" && $3 != "none" && $3 != "not-yet"' "$tmp/answer")" ""
+	# When it starts, the JIT compiler calls the interpreter with a function that there is not.
+	is "  no frame is unreadable" "$(grep '\[php: ' "$tmp/folded" | grep -v 'not-yet\|;zend_jit_startup;')" ""
 	[ "$(answer wrong)" = 0 ] || diag "$(cat "$tmp/answer")"
 }
 
