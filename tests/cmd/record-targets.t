@@ -109,7 +109,10 @@ is "a command: it and its children, no one else" "$(comms)" "burn sh "
 like "the child" "$(folded)" '^burn;.*main;.*child_work [0-9]+$'
 like "its parent" "$(folded)" '^burn;.*main;.*parent_work [0-9]+$'
 like "and what came after" "$(folded)" '^burn;.*main;brief_work [0-9]+$'
-record -- "$burn" brief 300
+for _ in 1 2 3; do # again if ticks did not come, as in a virtual machine that stood still
+	record -- "$burn" brief 300
+	[ "$(count)" -lt 26 ] || break
+done
 like "from its first instruction to its last" "$(count)" '^(2[6-9]|3[0-9])$'
 cprof-record -o "$tmp/c.bin" -- sh -c 'exit 7' 2>"$tmp/err"
 is "a command that fails does not fail the recording" $? 0
