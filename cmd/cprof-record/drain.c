@@ -69,12 +69,6 @@ static struct change_effect take_change(struct recorder *r, const struct change 
 	return effect;
 }
 
-void drain_lost_changes(struct recorder *r, uint64_t time)
-{
-	reread_lost(&r->procs, time);
-	r->emit.stacks.sideband_lost = r->procs.lost;
-}
-
 /* False: it waits. */
 static bool apply_change(struct recorder *r, const struct item *i)
 {
@@ -90,7 +84,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		drain_lost_changes(r, i->time);
+		reread_lost(&r->procs, i->time);
 		return true;
 	}
 	if (r->held.is && r->held.time == i->time && r->held.pid == c.pid && r->held.start == c.start)
@@ -240,7 +234,7 @@ static void count_lost(struct recorder *r)
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, lost[ITEM_SAMPLE]);
 	ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, changes);
 	if (lost[ITEM_SIDEBAND])
-		drain_lost_changes(r, host_mono_ns());
+		reread_lost(&r->procs, host_mono_ns());
 	memset(lost, 0, sizeof(r->queue.lost));
 }
 

@@ -34,8 +34,6 @@ void drain_write_waits(struct recorder *r);
  * program adds up: see bpf/offcpu.bpf.c.
  */
 uint64_t drain_waits_since(const struct recorder *r);
-/* Records of changes before this time were lost: processes are read again when they are sampled. */
-void drain_lost_changes(struct recorder *r, uint64_t time);
 /* Returns the row of the ledger that a sample counts in. */
 size_t drain_row_of(const struct recorder *r, const struct sample_head *s);
 

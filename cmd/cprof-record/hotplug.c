@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "cmd/cprof-record/drain.h"
+#include "cmd/cprof-record/process/reread.h"
 #include "cmd/shared/cli.h"
 #include "common/base/array.h"
 
@@ -98,7 +98,7 @@ static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t since, uin
 			report_failed(r, cpu, err);
 		return false;
 	}
-	drain_lost_changes(r, host_mono_ns()); /* there are none of programs that ran here before */
+	reread_lost(&r->procs, host_mono_ns()); /* there are none of programs that ran here before */
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoch = ledger_epoch_now(r->engine, cpu, now);
 	if (r->o.ticks && cpu_list_has(&r->cpus, cpu))

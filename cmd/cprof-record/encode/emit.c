@@ -37,8 +37,9 @@ bool emit_init(struct emit *e)
 	e->cgroups = cgroups_new();
 	e->wait_sites = wait_sites_new();
 	wakers_init(&e->wakers, e->ksym);
-	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .user_walk = e->user_walk,
-				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
+	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .procs = e->procs,
+				     .user_walk = e->user_walk, .runtimes = e->runtimes,
+				     .frames.ksym = e->ksym };
 	if (e->user_walk)
 		e->jit = jit_tables_new(e->user_walk, e->user_walk->tables->poll);
 	if (e->jit && e->jit_dumps)

@@ -129,7 +129,7 @@ static uint32_t find_leaf(struct stacks *st, const uint64_t *address, int n, uin
 static int count_sound(const struct stacks *st, const uint64_t *address, int n, const struct proc *p)
 {
 	const struct map *m = NULL;
-	bool known = proc_is_whole(p, st->sideband_lost) && maps_from(&p->maps, 0);
+	bool known = proc_is_whole(p, st->procs->lost) && maps_from(&p->maps, 0);
 
 	for (int i = 1; i < n; i++) {
 		uint64_t at = address[i] - 1;
@@ -150,7 +150,7 @@ static int count_sound(const struct stacks *st, const uint64_t *address, int n, 
 static bool is_in_exec(const struct stacks *st, const struct sample_head *s, uint64_t leaf,
 		       const struct proc *p)
 {
-	bool in_kernel = st->options->user_only ? proc_is_whole(p, st->sideband_lost) : s->kernel_n > 0;
+	bool in_kernel = st->options->user_only ? proc_is_whole(p, st->procs->lost) : s->kernel_n > 0;
 
 	return p->via == VIA_EXEC && in_kernel && !maps_find(&p->maps, leaf);
 }

@@ -15,11 +15,11 @@ struct stacks {
 	/* Lent, and set before stacks_init. */
 	const struct options *options;
 	struct engine *engine;
+	const struct procs *procs;
 	struct user_walk *user_walk; /* NULL: stacks are not walked by tables */
 	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct kernel_frames frames;
 
-	uint64_t sideband_lost; /* when; processes may lack mappings until they are read again. 0: never */
 	struct calltree tree;
 	struct callers *callers; /* cache of recent leaves, by a hash */
 	uint32_t fps[SAMPLE_DEPTH_MAX]; /* user_stack.fps of the current stack */

@@ -10,7 +10,7 @@
 
 #include "cmd/cprof-record/process/procs.h"
 
-/* Notes that records of changes before this time were lost. */
+/* Notes that records of changes before this time were lost: a process is read again when it is sampled. */
 void reread_lost(struct procs *ps, uint64_t time);
 /* Has a process read that was sampled, unless it lost nothing, or was read a moment ago. */
 void reread_want(struct procs *ps, struct proc *p);
