@@ -40,9 +40,10 @@ struct diff_findings {
 	double padded; /* not normalized: the weight that intervals of changes are shares of; 0: no test */
 };
 
-/* warn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */
-void diff_warn_twice(const struct diff_settings *s);
-/* Called after reading: warns of differences between the sides that make the comparison less reliable. */
+/*
+ * warn.c, called after reading: warns of differences between the sides that make the comparison less
+ * reliable.
+ */
 void diff_warn(const struct profile *p, const struct side *sides, const struct filters *f);
 
 /* print.c: compares the functions and sorts the table. */

@@ -184,7 +184,6 @@ int main(int argc, char **argv)
 	sides_open_result(s.sides);
 	sides_settle(s.sides, &f.view);
 	sides_name(s.sides);
-	diff_warn_twice(&s);
 	if (!profile_init(&o.p))
 		cli_no_memory();
 	if (!s.folded)

@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 #include "common/select/ends.h"
 #include "common/views/unnamed.h"
@@ -82,28 +80,4 @@ void diff_warn(const struct profile *p, const struct side *sides, const struct f
 		warn_unnamed(p, sides);
 		warn_rebuilt(&f->modules, sides);
 	}
-}
-
-void diff_warn_twice(const struct diff_settings *s)
-{
-	bool windowed = s->sides[0].windowed || s->sides[1].windowed; /* then both sides can have one file */
-	size_t n = s->sides[0].n + s->sides[1].n;
-	struct stat *files = calloc(n, sizeof(*files));
-
-	if (!files)
-		cli_no_memory();
-	for (size_t i = 0; i < n; i++) {
-		unsigned int number = i >= s->sides[0].n;
-		const char *name = s->sides[number].names[i - (number ? s->sides[0].n : 0)];
-		size_t before = 0;
-
-		if (stat(name, &files[i]) != 0 || !S_ISREG(files[i].st_mode))
-			continue;
-		while (files[before].st_ino != files[i].st_ino || files[before].st_dev != files[i].st_dev)
-			before++;
-		if (before < i && ((before >= s->sides[0].n) == number || !windowed))
-			cli_warn("%s: the same file %s", name,
-				 (before >= s->sides[0].n) == number ? "twice on one side" : "on both sides");
-	}
-	free(files);
 }

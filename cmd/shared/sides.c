@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cmd/shared/facts/losses.h"
 #include "cmd/shared/operands/directory.h"
@@ -179,12 +180,38 @@ static enum status load_side(struct filters *f, struct profile *p, struct side *
 	return status;
 }
 
+/* Warns of a file that is given twice, which is usually a mistake. */
+static void warn_twice(const struct side sides[PROFILE_SIDES])
+{
+	bool windowed = sides[0].windowed || sides[1].windowed; /* then both sides can have one file */
+	size_t n = sides[0].n + sides[1].n;
+	struct stat *files = calloc(n, sizeof(*files));
+
+	if (!files)
+		cli_no_memory();
+	for (size_t i = 0; i < n; i++) {
+		unsigned int number = i >= sides[0].n;
+		const char *name = sides[number].names[i - (number ? sides[0].n : 0)];
+		size_t before = 0;
+
+		if (stat(name, &files[i]) != 0 || !S_ISREG(files[i].st_mode))
+			continue;
+		while (files[before].st_ino != files[i].st_ino || files[before].st_dev != files[i].st_dev)
+			before++;
+		if (before < i && ((before >= sides[0].n) == number || !windowed))
+			cli_warn("%s: the same file %s", name,
+				 (before >= sides[0].n) == number ? "twice on one side" : "on both sides");
+	}
+	free(files);
+}
+
 enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p,
 		       struct changes_setup *setup, bool losses)
 {
 	const struct time_arg from = f->view.from, to = f->view.to;
 	enum status status = STATUS_OK;
 
+	warn_twice(sides);
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
 		struct side *side = &sides[number];
 		enum status one;

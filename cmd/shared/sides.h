@@ -88,8 +88,8 @@ void sides_settle(struct side sides[PROFILE_SIDES], const struct view *v);
 /* Sets the titles. More than one standard input is a usage error. */
 void sides_name(struct side sides[PROFILE_SIDES]);
 /*
- * Reads every operand and fills in setup. losses: report those of each operand. Returns the worst status of
- * the operands.
+ * Reads every operand and fills in setup. Warns of a file that is given twice. losses: report those of each
+ * operand. Returns the worst status of the operands.
  */
 enum status sides_load(struct side sides[PROFILE_SIDES], struct filters *f, struct profile *p,
 		       struct changes_setup *setup, bool losses);

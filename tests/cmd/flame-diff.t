@@ -112,6 +112,16 @@ is "  what is new has a corner" "$(cprof-flame --diff -o svg "$tmp/q" "$tmp/p" |
 is "  what is not significant is grey" "$(cprof-flame --diff -o svg "$tmp/q" "$tmp/q" | grep "</title><rect" | grep -o 'fill="[^"]*"' | sort -u | wc -l)" 1
 same "the same bytes again" "$tmp/ab.html" "$(flame "$tmp/ab" >"$tmp/again"; echo "$tmp/again")"
 
+# A side that is the other one is a mistake; the words are those of cprof-diff.
+ln -s a "$tmp/link"
+flame --diff "$tmp/a" "$tmp/link" >"$tmp/out"
+like "a file on both sides is reported" "$(cat "$tmp/err")" \
+	"^cprof-flame: $tmp/link: the same file on both sides"
+flame --diff "$tmp/a" "$tmp/a" -- "$tmp/b" >"$tmp/out"
+like "  and twice on one side" "$(cat "$tmp/err")" "^cprof-flame: $tmp/a: the same file twice on one side"
+flame --diff "$tmp/a" "$tmp/b" >"$tmp/out"
+is "  and two files are not" "$(cat "$tmp/err")" ""
+
 printf 'a;x 0\n' >"$tmp/none"
 status "a side without samples" 0 cprof-flame --diff "$tmp/none" "$tmp/q"
 is "  makes nothing significant" "$(block boxes "$tmp/out" | tr '\n' ,)" "a 0 0 0 100 0,a;x 0 100 0 100 0,"
