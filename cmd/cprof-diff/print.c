@@ -167,8 +167,7 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 
 	if (s->raw && print_untested(o, s))
 		return;
-	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n,
-	       keys_things(v));
+	printf(SIDES_CHANGED "\n", c->changed, o->table.n, keys_things(v));
 	printf("intervals are adjusted for all %zu tests, so that those without ~ exclude 0\n", c->tests);
 	print_basis(o, s->sides);
 	if (c->long_bursts)

@@ -84,6 +84,16 @@ static void print_picture(struct flame_settings *s)
 	cli_stdout_done();
 }
 
+/* Reports that all boxes are grey, if they were tested: a picture of the same data looks like that. */
+static void warn_grey(const struct flame_settings *s, const struct profile *p,
+		      const struct verdicts *verdicts, const struct view *v)
+{
+	const double *unit = s->setup.unit;
+
+	if (verdicts->grey && p->total[0] && p->total[1] && isfinite(unit[0]) && isfinite(unit[1]))
+		cli_warn(SIDES_CHANGED, (size_t)0, verdicts->names, keys_things(v));
+}
+
 void flame_draw(struct flame_settings *s, const struct profile *p, const struct filters *f,
 		const struct loaded *sides)
 {
@@ -101,6 +111,7 @@ void flame_draw(struct flame_settings *s, const struct profile *p, const struct 
 		if (!verdicts_init(&verdicts, &tree, &s->setup))
 			cli_no_memory();
 		pic->verdicts = &verdicts;
+		warn_grey(s, p, &verdicts, &f->view);
 	}
 	if (s->heatmap) {
 		if (!heatmap_data_init(&moments, &tree, &s->origins, f->view.moment_ns, !s->slice_ms))

@@ -64,6 +64,8 @@ struct side {
 #define SIDES_WANTED                                                                                 \
 	"two operands are required, before and after, or \"--\" between those before and those after, " \
 	"or --split TIME"
+/* The verdict, with the number of rows that changed, that of all rows, and keys_things. */
+#define SIDES_CHANGED "%zu of %zu %s changed, at a false-discovery rate of 5 %%"
 
 /* Returns the number of operands after the first "--", or 0. getopt moves them to the end and drops "--". */
 size_t sides_dashes(int argc, char **argv);

@@ -177,6 +177,15 @@ static double greatest_change(const struct flame_tree *t, const struct table *ta
 	return greatest;
 }
 
+static bool has_verdict(const struct verdicts *v, const struct flame_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (v->nodes[i] != VERDICT_NONE)
+			return true;
+	}
+	return false;
+}
+
 bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct changes_setup *setup)
 {
 	size_t n = t->n_labels + 1;
@@ -192,6 +201,8 @@ bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct 
 		good = adopt_name_verdicts(v, t, &table);
 		judge_roots(v, t);
 		v->greatest = greatest_change(t, &table);
+		v->names = table.n;
+		v->grey = !c.changed && !has_verdict(v, t);
 	}
 	changes_release(&c);
 	table_release(&table);

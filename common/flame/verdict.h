@@ -25,6 +25,8 @@ struct verdicts {
 	uint8_t *nodes;          /* by index in the tree */
 	uint8_t *selfs, *totals; /* by label */
 	double greatest; /* largest absolute change of a label's total, as a share from 0 to 1 */
+	size_t names;    /* rows of the table */
+	bool grey;       /* no node and no name changed */
 };
 
 /*

@@ -88,7 +88,7 @@ is "  which is cprof-diff's" "$(block labels "$tmp/rec.html" | grep '[cz]$' | tr
 flagged=0
 for seed in 11 12 13 14 15 16 17 18 19 20; do
 	draw $seed 3000 >"$tmp/x"; draw ${seed}7 6000 >"$tmp/y"
-	cprof-flame --diff "$tmp/x" "$tmp/y" >"$tmp/xy.html"
+	flame --diff "$tmp/x" "$tmp/y" >"$tmp/xy.html"
 	[ "$(block verdicts "$tmp/xy.html")" = 0 ] || flagged=$((flagged + 1))
 done
 diag "of 10 pairs of draws from one profile, $flagged have a box or a name that is called changed"
@@ -109,7 +109,7 @@ X
 printf 'a;x 100\na;gone 100\n' >"$tmp/p"; printf 'a;x 100\n' >"$tmp/q"
 is "  what is gone is hatched, and in the legend" "$(cprof-flame --diff -o svg "$tmp/p" "$tmp/q" | grep -c 'fill="url(#gone)"')" 2
 is "  what is new has a corner" "$(cprof-flame --diff -o svg "$tmp/q" "$tmp/p" | grep -c '<path d="M[^>]*fill="#3d434c"')" 2
-is "  what is not significant is grey" "$(cprof-flame --diff -o svg "$tmp/q" "$tmp/q" | grep "</title><rect" | grep -o 'fill="[^"]*"' | sort -u | wc -l)" 1
+is "  what is not significant is grey" "$(flame --diff -o svg "$tmp/q" "$tmp/q" | grep "</title><rect" | grep -o 'fill="[^"]*"' | sort -u | wc -l)" 1
 same "the same bytes again" "$tmp/ab.html" "$(flame "$tmp/ab" >"$tmp/again"; echo "$tmp/again")"
 
 # A side that is the other one is a mistake; the words are those of cprof-diff.
@@ -121,6 +121,13 @@ flame --diff "$tmp/a" "$tmp/a" -- "$tmp/b" >"$tmp/out"
 like "  and twice on one side" "$(cat "$tmp/err")" "^cprof-flame: $tmp/a: the same file twice on one side"
 flame --diff "$tmp/a" "$tmp/b" >"$tmp/out"
 is "  and two files are not" "$(cat "$tmp/err")" ""
+cp "$tmp/a" "$tmp/copy"
+flame --diff "$tmp/a" "$tmp/copy" >"$tmp/out"
+changed=$(cprof-diff "$tmp/a" "$tmp/copy" | grep changed)
+like "nothing has changed: cprof-diff says so" "$changed" '^0 of [0-9]+ functions changed, at a false'
+is "  and cprof-flame in the same words" "$(cat "$tmp/err")" "cprof-flame: $changed"
+flame --diff -o svg --no-names "$tmp/a" "$tmp/copy" >"$tmp/out"
+is "  for a picture, too" "$(cat "$tmp/err")" "cprof-flame: $changed"
 
 printf 'a;x 0\n' >"$tmp/none"
 status "a side without samples" 0 cprof-flame --diff "$tmp/none" "$tmp/q"
