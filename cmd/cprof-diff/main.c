@@ -41,16 +41,6 @@ static const struct command_line command = {
 	"A B\nA... -- B...\n--before A... --after B...\n--split TIME A...", options,
 };
 
-static double parse_points(const char *text)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= 0 && v <= 100))
-		cli_usage("invalid --fail-above \"%s\" (expected a number from 0 to 100)", text);
-	return v;
-}
-
 static void set_format(struct diff_settings *s, const char *text)
 {
 	text = result_kind(text);
@@ -73,7 +63,7 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 		s->significant = true;
 		break;
 	case DIFF_FAIL:
-		s->fail_above = parse_points(optarg);
+		s->fail_above = cli_percent("--fail-above", optarg);
 		break;
 	case DIFF_BUDGET:
 		s->budget = brief_budget(optarg);

@@ -214,7 +214,7 @@ double cli_percent(const char *option, const char *text)
 	char *end;
 	double v = strtod(text, &end);
 
-	if (end == text || *end || !(v >= 0 && v <= 100))
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(v >= 0 && v <= 100))
 		cli_usage("invalid %s \"%s\" (expected a percentage from 0 to 100)", option, text);
 	return v;
 }

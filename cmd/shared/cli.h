@@ -52,7 +52,7 @@ void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noretu
 void cli_print_usage(FILE *to);
 /* Returns the option's whole number. A text that is not a number from least to most is a usage error. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
-/* Returns a percentage from 0 to 100. Any other text is a usage error. */
+/* Returns a percentage from 0 to 100, which may end in %. Any other text is a usage error. */
 double cli_percent(const char *option, const char *text);
 /*
  * Returns a size in bytes. The text is a number of bytes, or of KiB, MiB or GiB with the suffix K, M or G. A

@@ -34,8 +34,7 @@ static void add_numbers(const char *option, const char *text, const char *word, 
 	free(copy);
 }
 
-/* Parses a number with up to nine decimal places. Returns it in billionths. what: the unit, for errors. */
-static uint64_t parse_billionths(const char *option, const char *text, const char *what)
+uint64_t filters_seconds(const char *option, const char *text)
 {
 	enum { ONE = 1000000000 };
 	uint64_t whole = 0, part = 0;
@@ -48,15 +47,10 @@ static uint64_t parse_billionths(const char *option, const char *text, const cha
 		used = 1 + places;
 	}
 	if (!good || text[n + used] != '\0' || strpbrk(text, " \t\n"))
-		cli_usage("invalid %s \"%s\" (expected a number of %s)", option, text, what);
+		cli_usage("invalid %s \"%s\" (expected a number of seconds)", option, text);
 	for (; places < 9; places++)
 		part *= 10;
 	return whole * ONE + part;
-}
-
-uint64_t filters_seconds(const char *option, const char *text)
-{
-	return parse_billionths(option, text, "seconds");
 }
 
 static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
@@ -64,15 +58,6 @@ static void add_text(const char ***list, size_t *cap, size_t *n, const char *tex
 	if (!grow_array(list, cap, *n, sizeof(**list)))
 		cli_no_memory();
 	(*list)[(*n)++] = text;
-}
-
-static uint64_t parse_min_percent(const char *option, const char *text)
-{
-	uint64_t v = parse_billionths(option, text, "percent");
-
-	if (v > (uint64_t)100 * TRANSFORM_PERCENT)
-		cli_usage("invalid %s \"%s\" (expected at most 100 percent)", option, text);
-	return v;
 }
 
 /* Returns the shape's expression for an option, counted from FILTER_MATCH. */
@@ -198,7 +183,7 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 		f->shape.reverse = true;
 		return true;
 	case FILTER_MIN:
-		f->shape.min = parse_min_percent("--min", argument);
+		f->shape.min = (uint64_t)(cli_percent("--min", argument) * TRANSFORM_PERCENT + 0.5);
 		return true;
 	default:
 		return false;

@@ -15,6 +15,7 @@ is "  stacks of different callers meet" "$(fold --base main "$tmp/a")" "main;idl
 is "--collapse-recursion" "$(fold --collapse-recursion "$tmp/a")" "a;main;idle 2,a;main;work;io 3,a;main;work;leaf 5,b;start 1,b;start;main;work 7,"
 is "--reverse" "$(fold --reverse "$tmp/a")" "idle;main;a 2,io;work;main;a 3,leaf;work;work;main;a 5,start;b 1,work;main;start;b 7,"
 is "--min: what has less goes into [other]" "$(fold --min 17 "$tmp/a")" "a;main;[other] 2,a;main;work;[other] 3,a;main;work;work;leaf 5,b;start 1,b;start;main;work 7,"
+is "  with a percent sign" "$(fold --min 17.0% "$tmp/a")" "$(fold --min 17 "$tmp/a")"
 is "  everything, if need be" "$(fold --min 100 "$tmp/a")" "[other] 18,"
 is "  and again changes nothing" "$(cprof-fold --min 17 "$tmp/a" | fold --min 17)" "$(fold --min 17 "$tmp/a")"
 
@@ -114,7 +115,7 @@ awk 'BEGIN { s = "root"; for (i = 0; i < 7000; i++) s = s ";frame" i; print s " 
 ok "[other] does not make a line too long" test "$(cprof-fold --min 0.35 "$tmp/deep" | wc -L)" -lt 65536
 
 status "two of a kind are refused" 2 cprof-fold --base a --base b "$tmp/a"
-for m in -1 101 x 1% ''; do status "--min '$m' is usage" 2 cprof-fold --min "$m" "$tmp/a"; done
+for m in -1 101 x 1%% % ''; do status "--min '$m' is usage" 2 cprof-fold --min "$m" "$tmp/a"; done
 status "an expression that is none" 2 cprof-fold --exclude '(' "$tmp/a"
 like "  is told by its option" "$(cat "$tmp/err")" '^cprof-fold: invalid --exclude "\(": '
 status "cprof-top has no --reverse" 2 cprof-top --reverse "$tmp/a"

@@ -167,7 +167,9 @@ sym --min-resolved 50.1 --debug-dir "$tmp/debug" <"$tmp/half"
 is '--min-resolved 50.1' $? 4
 like '  says so' "$(cat "$tmp/err")" 'fewer than 50.1 %'
 is '  and delivers all' "$(said)" '0 outer :0'
-for bad in 101 -1 x 5% '' nan; do
+sym --min-resolved 50.1% --debug-dir "$tmp/debug" <"$tmp/half"
+is '--min-resolved 50.1%' $? 4
+for bad in 101 -1 x 5%% % '' nan; do
 	sym --min-resolved "$bad" <"$tmp/half"
 	is "--min-resolved \"$bad\" is refused" $? 2
 done

@@ -265,10 +265,9 @@ static void add_label(struct options *o, const char *text)
 
 static double parse_percent(const char *option, const char *text)
 {
-	char *end;
-	double v = strtod(text, &end);
+	double v = cli_percent(option, text);
 
-	if (end == text || (*end && strcmp(end, "%") != 0) || !(v > 0) || v > 100)
+	if (v <= 0)
 		cli_usage("invalid %s \"%s\" (expected a percentage like 0.5%%)", option, text);
 	return v;
 }
