@@ -25,7 +25,17 @@ is "  is compressed once" "$(gzip -dc "$tmp/to/old.cprof.gz" | cmp - "$tmp/a.nam
 echo letter >"$tmp/in/letter.cprof"
 status "what cannot be named" 1 "$upload" -r -s "$tmp/to" "$tmp/in/letter.cprof"
 is "  is not sent empty, and stays" "$(ls "$tmp"/*/letter.cprof)" "$tmp/in/letter.cprof"
-rm "$tmp/in/letter.cprof"
+{ head -c 100 "$tmp/in/a.cprof"; printf x; tail -c +102 "$tmp/in/a.cprof"; } >"$tmp/in/flipped.cprof"
+for bad in letter flipped; do
+	cp "$tmp/in/a.cprof" "$tmp/in/last.cprof"
+	status "$bad.cprof, whose names cannot be kept" 1 \
+		"$upload" -r -a "$tmp/symbols" "$tmp/to" "$tmp/in/$bad.cprof" "$tmp/in/last.cprof"
+	like "  the message says so" "$(cat "$tmp/err")" \
+		"^upload: the files that names of $tmp/in/$bad.cprof need are not all in $tmp/symbols"
+	is "  it stays, and the other file goes" "$(ls "$tmp/in" | grep -E "$bad|last" | xargs)" "$bad.cprof"
+	same "  it is sent as it is" "$tmp/in/$bad.cprof" "$tmp/to/$bad.cprof"
+done
+rm "$tmp/in/letter.cprof" "$tmp/in/flipped.cprof"
 status "a place that is not there" 1 "$upload" -r "$tmp/none" "$tmp/in/a.cprof"
 is "  is said" "$(tail -n 1 "$tmp/err")" "upload: $tmp/in/a.cprof did not reach $tmp/none"
 is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
