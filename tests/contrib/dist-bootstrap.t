@@ -53,6 +53,11 @@ is "each row has a target, a program or path, and a name for each manager" "$(ec
 is "each package is a name or -" "$(echo "$rows" | tr -s ' \t' '\n' | grep -vE '^([A-Za-z][A-Za-z0-9+._-]*|-|/.*|)$')" ""
 is "only the pprof schema is not known to all for the build" "$(echo "$rows" | awk '$1 == "build" && / - /' | awk '{ print $3 }')" golang-github-google-pprof-dev
 
+# make check-distros: a suite has one root, which a second argument would find used.
+status "a suite that is given twice" 2 env DISTROS="trixie:demo sid trixie:core" "$tests/distros/check"
+is "  the message says what to do" "$(cat "$tmp/err")" \
+	"check-distros: trixie is given twice: join its pieces, as trixie:demo,core"
+
 skip_root=$([ "$(id -u)" = 0 ] || echo 1)
 if [ "$skip_root" ]; then
 	skip "the managers' calls" "not root: bootstrap would look for sudo"
