@@ -196,18 +196,19 @@ is "  of 63 events at most" "$(cprof-dump out | grep '^event' | tail -1 | cut -d
 awk 'BEGIN { print "a 1 1.0: 1 x:"; for (i = 0; i < 70000; i++) printf "\t%x f%d (/f)\n", i, i % 10; print "" }' >deep
 status "a stack of 70,000 frames" 0 convert deep
 is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n++ { root = $3 } END { print n, root }')" "65536 parent=2"
-endless() { # DESCRIPTION PROGRAM: one sample of lines that all differ, with 500 MB of memory
-	python3 -c "print('a 1 1.0: 1 x:')$2" >endless
-	(limit_memory 500000; convert endless >out 2>err)
+endless() { # DESCRIPTION N STATUS ROOT STATEMENT: one sample of lines that all differ, with 500 MB of memory
+	awk "BEGIN { print \"a 1 1.0: 1 x:\"; for (x = \"x\"; length(x) < 50000;) x = x x
+		for (i = 0; i < $2; i++) { $5 } }" | (limit_memory 500000; convert >out 2>err)
 	is "one sample with $1" "$? $(cprof-fold out | awk '{ n += $NF } END { print n }')" "$3 1"
+	is "  its stack says whether it was cut" \
+		"$(cprof-dump out | sed -n '/^node/{s/.* \(parent=[0-9]*\).*/\1/p;q}')" "$4"
 }
-endless "3 million frames" '
-for i in range(3000000): print("\t%x f (/f)" % i)' 0
-endless "  with 3 million source lines of one frame" '
-print("\t12 f (/f)")
-for i in range(3000000): print("  f.c:%d" % i)' 0
-endless "  with 3 million lines that are no frames" '
-for i in range(3000000): print("\tzzz %d" % i)' 3
+endless "3 million frames" 3000000 0 parent=2 'printf "\t%x f (/f)\n", i'
+endless "1 GB of frames with long names" 20000 0 parent=2 'printf "\t%x f%d", i, i; print x " (/f)"'
+endless "3 million source lines of one frame" 3000000 0 parent=1 \
+	'if (i == 0) print "\t12 f (/f)"; print "  f.c:" i'
+endless "1 GB of source lines with long paths" 20000 0 parent=2 'print "\t12 f (/f)\n  " x i ".c:1"'
+endless "3 million lines that are no frames" 3000000 3 "" 'print "\tzzz " i'
 printf 'a 1 1.0: 1 x:\n\t12 f (/f)\n  f.c:7\n\tzzz\n  bad.c:9\n\t14 g (/f)\n\n' >after
 status "a bad line, and a source line after it" 3 convert after
 is "  is not the source line of the frame before" "$(cprof-fold -l out)" "a;g;f (f.c:7) 1"
