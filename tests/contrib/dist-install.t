@@ -83,5 +83,8 @@ like "cprof-run has a command" "$(complete cprof-run tru)" '^true$'
 like "  after options" "$(complete cprof run -q -F 99 tru)" '^true$'
 is "  and its files after that" "$(complete cprof run cat a)" a.bin
 is "  but not in place of a value" "$(complete cprof-run -F tru)" ""
+like "  and after an option whose value is left out" "$(complete cprof-run --off-cpu tru)" '^true$'
+is "  but not in place of that value" "$(complete cprof-run --off-cpu = tru)" ""
+is "  nor among options" "$(complete cprof-record --off-cpu --en)" --engine
 is "cprof-diff has files after --" "$(complete cprof-diff a.bin -- b)" "b c.bin"
 done_testing
