@@ -150,6 +150,9 @@ echo "a;b 1" >"$tmp/folded"
 status "folded text has no addresses" 2 cprof-convert -t perf "$tmp/folded"
 status "nothing" 3 cprof-convert -t perf /dev/null
 status "--match is for names" 2 cprof-convert -t perf --match x "$tmp/made.bin"
+for o in "--focus x" "--exclude x" --norm -l --full-paths "--weight ns" "--native all"; do
+	status "  and $o" 2 cprof-convert -t perf $o "$tmp/made.bin"
+done
 status "a cut capture" 3 sh -c 'head -c -20 "$1" | cprof-convert -t perf' - "$tmp/made.bin"
 cp "$tmp/out" "$tmp/cut.pipe"
 ok "  gives what is good" sh -c 'perf script -i - <"$1"' - "$tmp/cut.pipe"

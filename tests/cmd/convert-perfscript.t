@@ -247,6 +247,9 @@ same "hostile names as text and back" got want
 is "filters are those of cprof-fold" "$(cprof-convert -t perfscript --pid 42 --from 0.0005 small.bin | grep -c '^sh')" 2
 is "  -U" "$(cprof-convert -t perfscript -U small.bin | grep -c kallsyms)" 0
 status "--match is none of them" 2 cprof-convert -t perfscript --match x small.bin
+for o in "--focus x" "--exclude x" --norm -l --full-paths "--weight ns"; do
+	status "  nor is $o" 2 cprof-convert -t perfscript $o small.bin
+done
 status "a cut capture" 3 sh -c 'head -c -30 small.bin | cprof-convert -t perfscript'
 like "  gives what is good" "$(cat out)" "^sh 42/42 .001. 0.002000"
 
