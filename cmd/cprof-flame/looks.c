@@ -24,6 +24,14 @@ static double parse_pixels(const char *option, const char *text, double least, d
 	return v;
 }
 
+/* "3" is pixels, "0.5%" a share of the width, as for flamegraph.pl. Returns the member of the look. */
+static double parse_minwidth(const char *option, const char *text)
+{
+	if (strchr(text, '%'))
+		return -cli_percent("--minwidth", text) / 100;
+	return parse_pixels(option, text, 0, 10000);
+}
+
 /*
  * Returns a CSS colour: the argument, if it is of hexadecimal digits, or one of flamegraph.pl's backgrounds.
  */
@@ -65,7 +73,7 @@ static void store_look(struct flame_settings *s, int c, const char *name, const 
 		look->row = parse_pixels(name, text, 4, 200);
 		break;
 	case FLAME_MINWIDTH:
-		look->minwidth = parse_pixels(name, text, 0, 10000);
+		look->minwidth = parse_minwidth(name, text);
 		break;
 	case FLAME_FONTTYPE:
 		look->fonttype = text;

@@ -37,7 +37,7 @@ static const struct option_row options[] = {
 	{ OPTIONS_LOOKS, FLAME_NOTES, "notes", "TEXT", "a line of the ledger" },
 	{ OPTIONS_LOOKS, FLAME_WIDTH, "width", "PIXELS", "width of the picture (1200)" },
 	{ OPTIONS_LOOKS, FLAME_HEIGHT, "height", "PIXELS", "height of a level" },
-	{ OPTIONS_LOOKS, FLAME_MINWIDTH, "minwidth", "PIXELS", "draw narrower boxes together (0.1)" },
+	{ OPTIONS_LOOKS, FLAME_MINWIDTH, "minwidth", "PIXELS", "draw narrower boxes together (0.1%)" },
 	{ OPTIONS_LOOKS, FLAME_FONTTYPE, "fonttype", "NAME", "font, as CSS names it" },
 	{ OPTIONS_LOOKS, FLAME_FONTSIZE, "fontsize", "PIXELS", "font size" },
 	{ OPTIONS_LOOKS, FLAME_COUNTNAME, "countname", "TEXT", "name of the counted unit (samples)" },

@@ -23,14 +23,14 @@ struct picture_pair {
 /* The look of a static picture. The page has the same values among its options, under their names. */
 struct look {
 	double width, row, fontsize; /* pixels; row: height of a level */
-	double minwidth; /* pixels; negative: SVG_LEAST of all */
+	double minwidth; /* pixels; negative: less this share of the width */
 	bool fixed; /* the picture is width pixels wide, and not as wide as its place */
 	const char *fonttype, *countname, *nametype;
 	const char *colors, *background; /* see colour.h; background: a CSS colour, NULL: light or dark */
 };
 #define LOOK_DEFAULT                                                                                  \
 	{                                                                                             \
-		.width = 1200, .row = 17, .minwidth = -1, .fontsize = 12,                             \
+		.width = 1200, .row = 17, .minwidth = -0.001, .fontsize = 12,                         \
 		.fonttype = "system-ui, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif"            \
 	}
 

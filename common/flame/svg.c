@@ -553,7 +553,8 @@ bool svg_append(struct buf *out, const struct picture *pic)
 		.pic = pic,
 		.samples = count_samples(pic),
 		.scale = pic->look.width - 2 * PAD,
-		.least = pic->look.minwidth < 0 ? (pic->look.width - 2 * PAD) * SVG_LEAST : pic->look.minwidth,
+		.least = pic->look.minwidth < 0 ? (pic->look.width - 2 * PAD) * -pic->look.minwidth
+						: pic->look.minwidth,
 		.colours = calloc(pic->tree->n_labels + 1, sizeof(*d.colours)),
 	};
 	bool good = d.colours && draw_svg(&d);

@@ -16,8 +16,6 @@
 #include "common/flame/picture.h"
 
 enum { SVG_LEVELS = 1500 };
-/* The least share of a box of a picture without a least width. */
-#define SVG_LEAST 0.001
 
 /* Appends the picture. Returns false if out of memory. */
 bool svg_append(struct buf *out, const struct picture *pic);

@@ -20,6 +20,11 @@ same "  with the root at the top too" "$tmp/want" "$tmp/got"
 awk 'NR == FNR { all += $NF; next } $NF * 1176 / all >= 3' "$tmp/m" "$tmp/want" >"$tmp/wide"
 svg --minwidth 3 "$tmp/m" | boxes >"$tmp/got"
 same "--minwidth leaves out what is narrower" "$tmp/wide" "$tmp/got"
+svg --minwidth 0.25510204% "$tmp/m" | boxes >"$tmp/got"
+same "  as a share of the width, too" "$tmp/wide" "$tmp/got"
+for bad in x% -1% 101% % 1%%; do
+	status "--minwidth $bad" 2 cprof-flame -o svg --minwidth "$bad" "$tmp/m"
+done
 like "  and says how many there are" "$(svg --minwidth 3 "$tmp/m")" '<title>[0-9]+ too narrow to be drawn</title>'
 sort -R --random-source=/dev/zero "$tmp/m" | svg --minwidth 0 >"$tmp/m2.svg"
 same "the same bytes in whatever order the lines come" "$tmp/m.svg" "$tmp/m2.svg"
