@@ -56,6 +56,10 @@ status "an option that is none" 2 cprof-record --nothing
 is "has the sentence" "$(head -n 1 "$tmp/err")" 'cprof-record: invalid option "--nothing"'
 cprof-record --depth 1024 -- true 2>"$tmp/err"
 is "--depth is its long form" $? 2
+for o in -p -t; do
+	status "the first of two $o counts, too" 1 cprof-record -o "$tmp/x" $o 4194304 $o $$ 0.1
+	like "  and is looked for" "$(cat "$tmp/err")" 'no (process|thread) has the id 4194304'
+done
 mkfifo "$tmp/fifo"
 status "metrics in the place of a pipe, which would be no more" 2 cprof-record --metrics "$tmp/fifo" -o "$tmp/none/x" -- true
 is "  it is still there" "$([ -p "$tmp/fifo" ] && echo yes)" yes

@@ -64,19 +64,19 @@ static const struct command_line command = {
 	"cprof-record", "record CPU samples with their stacks", "[SECONDS] [-- COMMAND ...]", rows,
 };
 
-static pid_t *parse_ids(const char *option, char *text, size_t *n)
+/* Adds to those of earlier options. */
+static void add_ids(const char *option, char *text, pid_t **ids, size_t *n)
 {
-	pid_t *ids = calloc(strlen(text) + 1, sizeof(*ids));
+	pid_t *grown = realloc(*ids, (*n + strlen(text) + 1) * sizeof(*grown));
 
-	if (!ids)
+	if (!grown)
 		cli_die(STATUS_SYSTEM, "out of memory");
-	*n = 0;
+	*ids = grown;
 	for (char *at; (at = strsep(&text, ","));) {
 		if (isalpha((unsigned char)at[0]))
 			cli_usage("invalid %s \"%s\" (expected a number, as from pgrep %s)", option, at, at);
-		ids[(*n)++] = (pid_t)cli_number(option, at, 1, INT32_MAX);
+		grown[(*n)++] = (pid_t)cli_number(option, at, 1, INT32_MAX);
 	}
-	return ids;
 }
 
 enum unit { UNIT_NS, UNIT_US, UNIT_MS, UNIT_S, UNIT_M, UNIT_H, UNIT_D };
@@ -331,10 +331,10 @@ static bool parse_what(struct options *o, int c)
 		o->all = true;
 		return true;
 	case 'p':
-		o->pids = parse_ids("-p", optarg, &o->n_pids);
+		add_ids("-p", optarg, &o->pids, &o->n_pids);
 		return true;
 	case 't':
-		o->tids = parse_ids("-t", optarg, &o->n_tids);
+		add_ids("-t", optarg, &o->tids, &o->n_tids);
 		return true;
 	case 'C':
 		if (!host_choose_cpus(&o->cpus, optarg, &error))
