@@ -440,7 +440,7 @@ static bool take_message(struct opener *o, int which, uint64_t now, struct opene
 			return false;
 		}
 		if (r->kind == OPENER_PROCESS_TOUCHES) {
-			c->touches = true;
+			c->touches = r->major || r->minor;
 			c->major = r->major;
 			c->minor = r->minor;
 			continue;

@@ -39,6 +39,7 @@ struct opening {
 	struct slice build_id;
 	struct opener_process_report report;
 	bool elsewhere;
+	bool announced; /* the recorder may blame a device for this question */
 };
 
 void opener_process_release(struct opener_process *o)
@@ -92,6 +93,7 @@ static bool may_touch(struct opening *o, const struct statx *st)
 		o->report.said = OPENER_SILENT;
 		return false;
 	}
+	o->announced = true;
 	return helper_send(o->sock, &r, sizeof(r), -1, 0);
 }
 
@@ -106,30 +108,40 @@ static int find_mapping(const struct opening *o)
 	return open(name, O_PATH | O_CLOEXEC);
 }
 
+/* Takes an announcement back: the next lookup may lead to any device. */
+static bool touches_nothing(struct opening *o)
+{
+	struct opener_process_report r = { .kind = OPENER_PROCESS_TOUCHES, .id = o->q->id };
+
+	return !o->announced || helper_send(o->sock, &r, sizeof(r), -1, 0);
+}
+
 /*
- * Announces the device of the last directory before a lookup in it. Directories on the way there are looked
- * up without an announcement.
+ * Opens a handle on a path, and announces the device of the last directory before the lookup in it.
+ * Directories on the way there are looked up without an announcement, and only once: if a server there does
+ * not answer the second time, the last directory's device must not be blamed.
  */
-static bool may_look_up(struct opening *o, int root, const char *path)
+static int find_announced(struct opening *o, int root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char name[OPENER_PROCESS_PATH + 1];
+	char name[OPENER_PROCESS_PATH + sizeof("/.")];
 	struct statx st;
-	bool may = true;
-	int dir;
+	int dir, fd = -1;
 
+	if (!touches_nothing(o))
+		return -1;
 	if (!slash)
-		return true;
-	snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
+		return nsfile_find(root, path);
+	snprintf(name, sizeof(name), "%.*s/.", (int)(slash - path), path); /* also if it is a symbolic link */
 	dir = nsfile_find(root, name);
 	if (dir < 0)
-		return false;
-	if (stat_handle(dir, &st) && S_ISDIR(st.stx_mode))
-		may = may_touch(o, &st);
-	close(dir);
-	if (!may)
+		return -1;
+	if (stat_handle(dir, &st) && !may_touch(o, &st))
 		errno = EAGAIN;
-	return may;
+	else
+		fd = nsfile_find(dir, slash + 1);
+	close(dir);
+	return fd;
 }
 
 /*
@@ -149,7 +161,7 @@ static int find_path(struct opening *o, const char *root, const char *path)
 	if (!o->remote)
 		fd = nsfile_find_cached(dir, path);
 	else
-		fd = may_look_up(o, dir, path) ? nsfile_find(dir, path) : -1;
+		fd = find_announced(o, dir, path);
 	if (fd < 0 && !o->remote && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		o->elsewhere = true;
 	close(dir);
@@ -343,7 +355,7 @@ static bool answer_question(struct opening *o)
 	int fd;
 
 	o->report = (struct opener_process_report){ .kind = OPENER_PROCESS_ANSWER, .id = o->q->id, .said = OPENER_NONE };
-	o->elsewhere = false;
+	o->elsewhere = o->announced = false;
 	fd = want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP ? find_perf_map(o) : find_mapped_file(o);
 	if (fd >= 0)
 		fd = fill_report(o, fd);

@@ -26,7 +26,7 @@ struct opener_process_ask {
 };
 
 enum opener_process_kind {
-	OPENER_PROCESS_TOUCHES, /* the process is about to access this device, and may never answer */
+	OPENER_PROCESS_TOUCHES, /* the process is about to access this device, or any (0); it may never answer */
 	OPENER_PROCESS_ELSEWHERE, /* this process opens only local files, and the file may not be local */
 	OPENER_PROCESS_ANSWER,
 };
