@@ -258,11 +258,24 @@ static int find_perf_map(struct opening *o)
 	return handle >= 0 ? open_handle(o, handle) : -1;
 }
 
+/*
+ * Returns the offset where a copy begins. A perf map that is shorter than its known bytes was rewritten, while
+ * a jitdump file without new bytes has just those, or lacks the end of its last record.
+ */
+static uint64_t copy_from(const struct opening *o, uint64_t size)
+{
+	if (!is_log(o->q->want))
+		return 0;
+	if (o->q->from < size)
+		return o->q->from;
+	return o->q->want == OPENER_DUMP ? size : 0;
+}
+
 /* Copies a file into memory, because a later read must not wait for the file's server. */
 static int copy_file(struct opening *o, int fd, uint64_t size)
 {
 	int to = memfd_create("cprof-copy", MFD_CLOEXEC);
-	uint64_t done = is_log(o->q->want) && o->q->from < size ? o->q->from : 0;
+	uint64_t done = copy_from(o, size);
 
 	o->report.from = done;
 	if (is_log(o->q->want) && size - done > PART_MOST)
