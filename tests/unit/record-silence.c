@@ -317,11 +317,15 @@ static void check_workers(struct table_cache *t)
 	report.why = "killed";
 	table_cache_step(t, now);
 	check(workers == 1 && !table_cache_want(t, &p, &map, now), "... whose worker is killed");
+	check(t->complaint.n > 0, "... which is reported");
+	buf_clear(&t->complaint);
 	check(!makes_again(t, now + 9 * SECOND, true) && makes_again(t, now + 10 * SECOND, true),
 	      "the table is made again after a rest, and no stack waits for it");
+	check(t->complaint.n == 0, "... and nothing is reported if its worker is killed again");
 	now += 10 * SECOND;
 	check(!makes_again(t, now + 19 * SECOND, false) && makes_again(t, now + 20 * SECOND, false),
 	      "... and then after twice the rest");
+	check(t->complaint.n > 0, "... and its own failure is reported");
 	check(!makes_again(t, now + 100000 * SECOND, false), "a file that is the reason itself has no table");
 }
 

@@ -160,7 +160,6 @@ static void load_table(struct table_cache *t, uint32_t number, struct slice byte
 
 	if (!unwind_table_read(&table, bytes)) {
 		store_mark(t->store, number, UNWIND_FILE_NONE);
-		t->failed++;
 		note_complaint(t, number, "no unwind table: the one built is invalid");
 		return;
 	}
@@ -236,6 +235,7 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 {
 	uint32_t number = asked_by(t, a->id);
 	struct buf why = { 0 };
+	bool reported;
 
 	t->cpu_ns += a->cpu_ns;
 	release_copy(t, a->id);
@@ -250,6 +250,7 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		return;
 	}
+	reported = a->passing && t->items[number].pause; /* the last time */
 	if (a->passing)
 		rest_file(t, number, &t->items[number].pause, now);
 	else
@@ -264,9 +265,8 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 	}
 	if (!a->passing)
 		store_mark(t->store, number, UNWIND_FILE_NONE);
-	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_NOTHING)
+	if (reported || (said == TABLE_WORKER_ANSWER && a->result == UNWIND_NOTHING))
 		return;
-	t->failed++;
 	buf_printf(&why, "no unwind table: %s", a->why ? a->why : "damaged");
 	note_complaint(t, number, buf_cstr(&why));
 	buf_release(&why);

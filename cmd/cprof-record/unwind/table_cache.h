@@ -53,7 +53,7 @@ struct table_cache {
 	} *copies; /* copies of files that are not local */
 	size_t n_copies, cap_copies;
 	/* Totals. */
-	uint64_t built, refused, evicted, failed;
+	uint64_t built, refused, evicted;
 	uint32_t questions;
 	uint64_t cpu_ns; /* CPU time of the workers */
 	/* Called when a file turns out to hold an interpreter; NULL: nobody asks. */
