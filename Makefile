@@ -293,6 +293,9 @@ $(BUILD)/tests/unwind-store: DEFS += -Wl,--wrap=hash_bytes
 # The tests choose the users of processes.
 $(BUILD)/tests/record-turns $(BUILD)/tests/record-blind: DEFS += -Wl,--wrap=nsfile_status
 
+# The test chooses the users of processes, and answers for the opener.
+$(BUILD)/tests/record-copies: DEFS += -Wl,--wrap=opener_ask,--wrap=host_mono_ns,--wrap=nsfile_status
+
 # In this test no file is local, and some lookups do not end.
 $(BUILD)/tests/record-remote: DEFS += -Wl,--wrap=mounts_kind,--wrap=mounts_is_local_there,--wrap=nsfile_find
 

@@ -57,9 +57,9 @@ void emit_release(struct emit *e)
 	intern_release(&e->said_ksyms);
 	intern_release(&e->said_locks);
 	probe_labels_release(&e->labels);
-	jit_budget_release(&e->jit_budget);
 	perf_maps_free(e->perf_maps);
 	jit_dumps_free(e->jit_dumps);
+	jit_budget_release(&e->jit_budget); /* after those that hold some of it */
 	jit_tables_free(e->jit);
 	cgroups_free(e->cgroups);
 	wait_sites_free(e->wait_sites);

@@ -33,17 +33,18 @@ struct dump {
 	struct slice path; /* the mapping's path; owned */
 	uint64_t start, end, mapped_inode;
 	uint32_t question; /* id of the pending question to the opener; 0: none */
-	bool copied;      /* the descriptor is of a copy, ... */
-	uint64_t from;    /* ... which has the bytes from here on */
+	struct jit_copy copy;
+	uint64_t whole;   /* size of the file, if its last copy lacks the end, or had no room; otherwise 0 */
 	uint64_t asked;   /* time of the last question */
 	bool wanted;      /* no answer yet says whether there is a file: it is to be asked for again */
-	uint64_t rest;    /* its file system did not answer: ns until the next question; 0: it did */
+	uint64_t rest;    /* no answer, or no room for a copy: ns until the next question; 0: neither */
 	struct jitfile file;
 	uint64_t read;    /* bytes read since the last start from the beginning */
 	uint64_t known;   /* offset up to which it was delivered before a restart */
 	bool resting;     /* not watched again since the restart */
 	bool done;        /* the file is not read any further */
 	bool held, said_budget; /* the budget is used up */
+	bool said_copy; /* there was no room for a copy */
 	bool said_many; /* the process has mapped more files than are read */
 	uint64_t delivered; /* bytes, by their size in a capture */
 	bool caught_up;   /* all older records have been read */
@@ -86,16 +87,17 @@ void jit_dumps_unwind_by(struct jit_dumps *js, jitdump_unwinder *unwinder, void 
 	js->unwinder_arg = arg;
 }
 
-static void close_dump(struct dump *d)
+static void close_dump(struct jit_dumps *js, struct dump *d)
 {
+	jit_budget_let_go(js->budget, d->fd, &d->copy);
 	if (d->fd >= 0)
 		close(d->fd);
 	d->fd = -1;
 }
 
-static void release_dump(struct dump *d)
+static void release_dump(struct jit_dumps *js, struct dump *d)
 {
-	close_dump(d);
+	close_dump(js, d);
 	free((void *)(uintptr_t)d->path.p);
 }
 
@@ -104,7 +106,7 @@ void jit_dumps_free(struct jit_dumps *js)
 	if (!js)
 		return;
 	for (size_t i = 0; i < js->n; i++)
-		release_dump(&js->items[i]);
+		release_dump(js, &js->items[i]);
 	free(js->items);
 	buf_release(&js->complaint);
 	free(js);
@@ -246,7 +248,7 @@ static void ask_for_dump(struct jit_dumps *js, struct dump *d)
 static void ask_again(struct jit_dumps *js, struct dump *d)
 {
 	uint64_t pause = d->rest ? d->rest : COPY_PERIOD;
-	bool due = d->fd < 0 ? d->wanted : d->copied && !d->done;
+	bool due = d->fd < 0 ? d->wanted : d->copy.is && !d->done;
 
 	if (due && !d->resting && host_mono_ns() - d->asked > pause)
 		ask_for_dump(js, d);
@@ -277,27 +279,48 @@ bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const
 
 static void remove_at(struct jit_dumps *js, size_t i)
 {
-	release_dump(&js->items[i]);
+	release_dump(js, &js->items[i]);
 	js->items[i] = js->items[--js->n];
+}
+
+/* Accounts for the answer's copy, if it is one. Returns false if there is no room for it, or no use. */
+static bool hold_copy(struct jit_dumps *js, struct dump *d, const struct opener_answer *a, struct jit_copy *c)
+{
+	if (!a->copied || d->done || (d->resting && a->from))
+		return !a->copied;
+	if (jit_budget_hold(js->budget, d->uid, a->fd, a->size, c)) {
+		d->whole = c->whole;
+		return true;
+	}
+	if (!d->said_copy)
+		complain_of_dump(js, d->pid,
+				 "there is no memory for a copy of it beside those of other files: "
+				 "it is read later, or left out");
+	d->said_copy = true;
+	d->whole = a->size;
+	d->rest = silent_devices_longer(0);
+	d->wanted = true;
+	return false;
 }
 
 /* Returns true if the descriptor is kept. A file that has replaced the open one is not the process's. */
 static bool take_file(struct jit_dumps *js, struct dump *d, const struct opener_answer *a)
 {
+	struct jit_copy copy = { .is = a->copied, .from = a->from };
+
 	if (d->inode && (d->inode != a->inode || d->dev != a->dev || !a->copied))
 		return false;
 	if (a->uid != d->uid)
 		complain_of_dump(js, d->pid, "it belongs to another user and is ignored");
 	else if (a->fd >= js->fd_max)
 		complain_of_dump(js, d->pid, "too many open files (ulimit -n)");
-	if (a->uid != d->uid || a->fd >= js->fd_max)
+	if (a->uid != d->uid || a->fd >= js->fd_max || !hold_copy(js, d, a, &copy))
 		return false;
-	close_dump(d);
+	close_dump(js, d);
 	d->fd = a->fd;
 	d->dev = a->dev;
 	d->inode = a->inode;
-	d->copied = a->copied;
-	d->from = a->from;
+	d->copy = copy;
 	return true;
 }
 
@@ -401,9 +424,9 @@ static bool is_believed(const struct dump *d)
 }
 
 /* Stops reading a file that is not of this process. */
-static bool give_up(struct dump *d)
+static bool give_up(struct jit_dumps *js, struct dump *d)
 {
-	close_dump(d);
+	close_dump(js, d);
 	return false;
 }
 
@@ -411,7 +434,7 @@ static bool give_up(struct dump *d)
 static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink, void *arg)
 {
 	uint64_t at = d->file.offset;
-	ssize_t n = d->copied && at < d->from ? 0 : pread(d->fd, js->bytes, CHUNK, (off_t)at);
+	ssize_t n = d->copy.is && at < d->copy.from ? 0 : pread(d->fd, js->bytes, CHUNK, (off_t)at);
 	struct slice bytes = { js->bytes, n > 0 ? (size_t)n : 0 };
 	struct jitfile_code code;
 	enum jitfile_got got;
@@ -420,7 +443,7 @@ static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink,
 		return n < 0 && errno == EINTR;
 	while ((got = jitfile_next(&d->file, bytes, at, &code)) == JITFILE_CODE) {
 		if (!is_believed(d))
-			return give_up(d);
+			return give_up(js, d);
 		deliver_code(d, &code, sink, arg);
 		deliver_unwinding(js, d, &(struct chunk){ bytes, at }, &code);
 		d->delivered += code.name.n + CODE_BYTES;
@@ -428,7 +451,7 @@ static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink,
 			end_dump(js, d, NULL);
 	}
 	if (!is_believed(d) && (got == JITFILE_BAD || d->file.begun))
-		return give_up(d);
+		return give_up(js, d);
 	if (got == JITFILE_BAD)
 		end_dump(js, d, d->file.why);
 	d->read += d->file.offset - at < (uint64_t)n ? d->file.offset - at : (uint64_t)n;
@@ -454,8 +477,10 @@ static int read_dump(struct jit_dumps *js, struct dump *d, uint64_t limit, jitdu
 		complain_of_dump(js, d->pid, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 	d->said_budget |= d->held;
 	more &= !d->held;
-	if (!more)
+	if (!more && !d->held) { /* a copy has nothing more */
+		jit_budget_let_go(js->budget, d->fd, &d->copy);
 		ask_again(js, d);
+	}
 	return more;
 }
 
@@ -493,17 +518,24 @@ void jit_dumps_forget(struct jit_dumps *js, uint64_t process_id)
 	}
 }
 
+/* Returns the bytes of a file that are not read: the budget is used up, or a copy lacks them. */
+static uint64_t bytes_left(const struct dump *d)
+{
+	uint64_t size = d->done ? 0 : d->whole;
+	struct stat st;
+
+	if (d->held && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size > size)
+		size = (uint64_t)st.st_size;
+	return size > d->file.offset ? size - d->file.offset : 0;
+}
+
 void jit_dumps_finish(struct jit_dumps *js, uint64_t process_id, jitdump_sink *sink, void *arg)
 {
 	for (size_t i = 0; i < js->n; i++) {
-		struct dump *d = &js->items[i];
-		struct stat st;
-
-		if (d->process_id != process_id)
+		if (js->items[i].process_id != process_id)
 			continue;
-		read_dump(js, d, JITDUMP_FILE_MAX, sink, arg);
-		if (d->held && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size > d->file.offset)
-			js->left_out += (uint64_t)st.st_size - d->file.offset;
+		read_dump(js, &js->items[i], JITDUMP_FILE_MAX, sink, arg);
+		js->left_out += bytes_left(&js->items[i]);
 	}
 	jit_dumps_forget(js, process_id);
 }

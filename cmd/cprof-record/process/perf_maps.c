@@ -29,8 +29,16 @@ struct perf_maps *perf_maps_new(struct opener *o, struct jit_budget *budget)
 	return js;
 }
 
-static void close_files(struct watch *w)
+/* Gives back the memory of copies that are not read any more. */
+static void empty_copies(struct perf_maps *js, struct watch *w)
 {
+	jit_budget_let_go(js->budget, w->fd, &w->of.copy);
+	jit_budget_let_go(js->budget, w->next, &w->of_next.copy);
+}
+
+static void close_files(struct perf_maps *js, struct watch *w)
+{
+	empty_copies(js, w);
 	if (w->fd >= 0)
 		close(w->fd);
 	if (w->next >= 0)
@@ -43,7 +51,7 @@ void perf_maps_free(struct perf_maps *js)
 	if (!js)
 		return;
 	for (size_t i = 0; i < js->n; i++)
-		close_files(&js->items[i]);
+		close_files(js, &js->items[i]);
 	free(js->items);
 	idmap_release(&js->index);
 	buf_release(&js->complaint);
@@ -97,7 +105,7 @@ static int read_chunk(struct perf_maps *js, struct watch *w, perf_map_sink *chun
 	ssize_t got;
 	size_t n;
 
-	if (w->of.copied && w->offset - w->tail_n < w->of.from)
+	if (w->of.copy.is && w->offset - w->tail_n < w->of.copy.from)
 		return 0; /* the next copy has it */
 	got = pread(w->fd, js->bytes, w->tail_n + PERF_MAP_CHUNK, (off_t)(w->offset - w->tail_n));
 	if (got < 0 && errno == EINTR)
@@ -150,13 +158,16 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 		perf_maps_complain(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
 		w->full = true;
 		w->more = false;
+		empty_copies(js, w);
 	}
+	if (!w->more && !w->held) /* a copy has nothing more */
+		jit_budget_let_go(js->budget, w->fd, &w->of.copy);
 }
 
 /* Checks for another file at the path, or gets a newer copy; the open one is read to its end first. */
 static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 {
-	bool unread = w->of.copied && (w->more || w->held);
+	bool unread = w->of.copy.is && (w->more || w->held);
 
 	if (w->next >= 0 || w->gone || w->question || unread || now < w->rests_until)
 		return;
@@ -164,11 +175,13 @@ static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 	perf_maps_ask(js, w, OPENER_PERF_MAP);
 }
 
-static void take_next(struct watch *w)
+static void take_next(struct perf_maps *js, struct watch *w)
 {
+	jit_budget_let_go(js->budget, w->fd, &w->of.copy);
 	close(w->fd);
 	w->fd = w->next;
 	w->of = w->of_next;
+	w->of_next = (struct source){ 0 };
 	w->next = -1;
 	w->seen_size = -1;
 	new_generation(w);
@@ -186,7 +199,7 @@ static bool has_changed(struct perf_maps *js, struct watch *w, uint64_t now)
 		return false;
 	if (st.st_size >= 0 && (uint64_t)st.st_size < w->offset)
 		new_generation(w);
-	grew = !w->of.copied || st.st_size != w->seen_size; /* a copy may have no other lines */
+	grew = !w->of.copy.is || st.st_size != w->seen_size; /* a copy may have no other lines */
 	w->seen_size = st.st_size;
 	w->seen_mtime = st.st_mtim;
 	if (grew)
@@ -202,7 +215,7 @@ static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint6
 		read_on(js, w, now, limit, chunk, arg);
 	if (w->full || w->more || w->held || w->next < 0)
 		return false;
-	take_next(w);
+	take_next(js, w);
 	return true;
 }
 
@@ -320,7 +333,7 @@ void perf_maps_forget(struct perf_maps *js, uint64_t process_id)
 
 	if (!w)
 		return;
-	close_files(w);
+	close_files(js, w);
 	idmap_remove(&js->index, process_id);
 	last = &js->items[--js->n];
 	if (w == last)
@@ -385,18 +398,26 @@ size_t perf_maps_asked(const struct perf_maps *js)
 	return n;
 }
 
+/* Returns the bytes of a map that are not read: the budget is used up, or a copy lacks them. */
+static uint64_t bytes_left(const struct watch *w)
+{
+	uint64_t size = w->whole;
+	struct stat st;
+
+	if (w->held && fstat(w->fd, &st) == 0 && (uint64_t)st.st_size > size)
+		size = (uint64_t)st.st_size;
+	return size > w->offset ? size - w->offset : 0;
+}
+
 /* Reads the rest of a map. */
 static void read_last(struct perf_maps *js, struct watch *w, uint64_t now, perf_map_sink *chunk, void *arg)
 {
-	struct stat st;
-
-	if (w->full || w->fd < 0)
+	if (w->full)
 		return;
-	w->more = true;
-	if (read_file(js, w, now, PERF_MAP_PROCESS_MAX, chunk, arg))
+	w->more = w->fd >= 0;
+	if (w->more && read_file(js, w, now, PERF_MAP_PROCESS_MAX, chunk, arg))
 		read_file(js, w, now, PERF_MAP_PROCESS_MAX, chunk, arg);
-	if (w->held && fstat(w->fd, &st) == 0 && (uint64_t)st.st_size > w->offset)
-		js->left_out += (uint64_t)st.st_size - w->offset;
+	js->left_out += bytes_left(w);
 }
 
 void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, perf_map_sink *chunk,
@@ -423,6 +444,7 @@ void perf_maps_restart(struct perf_maps *js)
 		struct watch *w = &js->items[i];
 
 		w->resting = true;
+		empty_copies(js, w);
 		if (w->fd < 0)
 			continue;
 		if (w->offset > w->known)

@@ -65,7 +65,7 @@ void perf_maps_ask(struct perf_maps *js, struct watch *w, enum opener_want want)
 		w->again = true;
 		return;
 	}
-	if (w->fd >= 0 && w->of.copied && !w->from_start)
+	if (w->fd >= 0 && w->of.copy.is && !w->from_start)
 		q.from = w->offset - w->tail_n;
 	if (opener_ask(js->opener, &q))
 		w->question = ++js->questions;
@@ -118,31 +118,65 @@ static void try_later(struct watch *w, uint64_t now)
 	w->next_try = now + w->delay;
 }
 
-bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
+/* Accounts for the answer's copy, if it is one. Returns false if there is no room for it, or no use. */
+static bool hold_copy(struct perf_maps *js, struct watch *w, const struct opener_answer *a, struct source *of,
+		      uint64_t now)
 {
-	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
-
-	w->rest = 0;
-	if (w->fd >= 0 && is_same(&w->of, a)) {
-		if (!a->copied) /* it is open already */
-			return false;
-		close(w->fd);
-		w->fd = a->fd;
-		w->of = of;
-		w->looked = 0; /* so that it is read soon, ... */
-		w->seen_mtime = (struct timespec){ 0 }; /* ... even if it has the old one's size */
+	if (!a->copied) {
+		w->whole = 0;
 		return true;
 	}
-	if ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd)) {
+	if (w->full || (w->resting && a->from))
+		return false;
+	if (jit_budget_hold(js->budget, a->uid, a->fd, a->size, &of->copy)) {
+		w->whole = of->copy.whole;
+		return true;
+	}
+	perf_maps_complain(js, w, SAID_COPY,
+			   "there is no memory for a copy of it beside those of other files: "
+			   "it is read later, or left out");
+	w->whole = a->size;
+	w->rests_until = now + silent_devices_longer(0);
+	return false;
+}
+
+/* Replaces the open copy by a newer one of the same file. */
+static void take_newer(struct perf_maps *js, struct watch *w, int fd, const struct source *of)
+{
+	jit_budget_let_go(js->budget, w->fd, &w->of.copy);
+	close(w->fd);
+	w->fd = fd;
+	w->of = *of;
+	w->looked = 0; /* so that it is read soon, ... */
+	w->seen_mtime = (struct timespec){ 0 }; /* ... even if it has the old one's size */
+}
+
+bool perf_maps_take(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
+{
+	struct source of = { a->dev, a->inode, a->uid, { .is = a->copied, .from = a->from } };
+	bool same = w->fd >= 0 && is_same(&w->of, a);
+
+	w->rest = 0;
+	if (same && !a->copied) /* it is open already */
+		return false;
+	if (!same && ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd))) {
 		try_later(w, now);
 		return false;
 	}
+	if (!same && w->fd >= 0 && a->from) { /* this copy begins at the old file's offset */
+		w->from_start = true;
+		perf_maps_ask(js, w, OPENER_PERF_MAP);
+		return false;
+	}
+	if (!hold_copy(js, w, a, &of, now)) {
+		try_later(w, now);
+		return false;
+	}
+	if (same) {
+		take_newer(js, w, a->fd, &of);
+		return true;
+	}
 	if (w->fd >= 0) {
-		if (a->from) { /* this copy begins at the old file's offset */
-			w->from_start = true;
-			perf_maps_ask(js, w, OPENER_PERF_MAP);
-			return false;
-		}
 		w->next = a->fd;
 		w->of_next = of;
 		return true;

@@ -17,7 +17,7 @@
 enum { PERF_MAP_TAIL = 32 /* bytes before our offset that are compared, to notice a rewritten file */ };
 
 /* Complaints that were already made. */
-enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4, SAID_BUDGET = 8 };
+enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4, SAID_BUDGET = 8, SAID_COPY = 16 };
 
 struct watch {
 	uint64_t process_id;
@@ -27,8 +27,7 @@ struct watch {
 	struct source {
 		uint64_t dev, inode;
 		uid_t owner;
-		bool copied;   /* the descriptor is of a copy, ... */
-		uint64_t from; /* ... which has the bytes from here on */
+		struct jit_copy copy;
 	} of, of_next;
 	uint32_t question; /* id of the pending question to the opener; 0: none */
 	bool again;        /* ask once more after the answer */
@@ -45,6 +44,7 @@ struct watch {
 	/* While there is no map. */
 	uint64_t next_try, delay;
 	uint64_t rest, rests_until; /* its file system did not answer: how long it is left alone; 0: it did */
+	uint64_t whole; /* size of the file, if its last copy lacks the end, or had no room; otherwise 0 */
 
 	/* The map. */
 	uint64_t generation;
