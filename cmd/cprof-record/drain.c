@@ -336,6 +336,7 @@ void drain_finish(struct recorder *r)
 	const struct emit *e = &r->emit;
 
 	perf_maps_ends(e->perf_maps);
+	jit_dumps_ends(e->jit_dumps);
 	while (!drain_until(r, UINT64_MAX) ||
 	       (!e->dont_wait && perf_maps_asked(e->perf_maps) + jit_dumps_asked(e->jit_dumps)))
 		wait_for_helpers(r);

@@ -1,6 +1,6 @@
 /*
- * Perf maps and jitdump files in large numbers: the memory of copies of those that are not local. Users are
- * chosen by the test, which also answers for the opener.
+ * Perf maps and jitdump files in large numbers: the memory of copies of those that are not local, and how often
+ * files are read. Users are chosen by the test, which also answers for the opener.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -370,6 +370,67 @@ static void check_held(void)
 	jit_budget_release(&budget);
 }
 
+/* --- how often files are read ---------------------------------------------------------------- */
+
+/* All files are this one: n of them. */
+static struct jit_dumps *open_local(struct jit_budget *budget, uint64_t n, int file)
+{
+	struct jit_dumps *js = watch_dumps(budget, n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct opener_answer a = answer_to(&asked[i], dup(file), 0, false);
+
+		jit_dumps_opened(js, &a);
+	}
+	return js;
+}
+
+static void append_load(int file)
+{
+	uint8_t bytes[128], *p = bytes;
+
+	put_load(&p);
+	if (write(file, bytes, (size_t)(p - bytes)) != p - bytes)
+		abort();
+}
+
+static void check_pauses(void)
+{
+	enum { FEW = 5, LOTS = 200 };
+	static struct jit_budget budget;
+	int file = make_dump(0);
+	struct jit_dumps *js = open_local(&budget, FEW, file);
+
+	check_is(poll_dumps(js), FEW, "a few jitdump files are read");
+	append_load(file);
+	now += MILLISECOND;
+	check_is(poll_dumps(js), FEW, "... at each drain");
+	jit_dumps_free(js);
+
+	js = open_local(&budget, LOTS, file);
+	check_is(poll_dumps(js), 2 * LOTS, "very many are read");
+	append_load(file);
+	now += MILLISECOND;
+	check_is(poll_dumps(js), 0, "... but not again at once");
+	now += 20 * MILLISECOND;
+	check_is(poll_dumps(js), LOTS, "... only after a time for each of them");
+	for (uint64_t id = FEW + 1; id <= LOTS; id++)
+		jit_dumps_forget(js, id);
+	append_load(file);
+	now += MILLISECOND;
+	check_is(poll_dumps(js), FEW, "once few are left, they are read at each drain again");
+	jit_dumps_free(js);
+
+	js = open_local(&budget, LOTS, file);
+	check_is(poll_dumps(js), 4 * LOTS, "very many are read again");
+	append_load(file);
+	jit_dumps_ends(js);
+	check_is(poll_dumps(js), LOTS, "the recording's end waits for none");
+	jit_dumps_free(js);
+	close(file);
+	jit_budget_release(&budget);
+}
+
 int main(void)
 {
 	host_raise_files();
@@ -378,5 +439,6 @@ int main(void)
 	check_users();
 	check_dumps();
 	check_held();
+	check_pauses();
 	return checks_done();
 }

@@ -18,6 +18,8 @@ enum {
 	CODE_BYTES = 32, /* size of a piece of code in a capture, without its name */
 	MILLISECOND = 1000000,
 	COPY_PERIOD = 900 * MILLISECOND, /* between questions for one file */
+	LOOK_FEW = 100,  /* with so few files, a user's are read at each drain; of more, each after a pause: */
+	LOOK_PAUSE = MILLISECOND / 10, /* for each of them; one takes 2 µs */
 	PATH_MOST = 4096,
 };
 
@@ -30,6 +32,8 @@ struct dump {
 	uint64_t dev, inode; /* the open file's */
 	int fd;           /* -1: not open yet, or not trusted */
 	uid_t uid;        /* the process's effective user */
+	uint64_t peers;   /* files of this user that are watched, this one with them */
+	uint64_t looked;  /* when it was read last; 0: it has more */
 	struct slice path; /* the mapping's path; owned */
 	uint64_t start, end, mapped_inode;
 	uint32_t question; /* id of the pending question to the opener; 0: none */
@@ -62,7 +66,7 @@ struct jit_dumps {
 	uint32_t questions;
 	int fd_max; /* descriptors from this number on are for other uses */
 	struct buf complaint;
-	bool complaint_lent;
+	bool complaint_lent, ends;
 	jitdump_unwinder *unwinder; /* NULL: nobody needs unwind information */
 	void *unwinder_arg;
 	uint8_t eh_frame[JITDUMP_EH_FRAME_MAX];
@@ -214,6 +218,18 @@ static bool has_too_many(struct jit_dumps *js, uint64_t process_id)
 	return true;
 }
 
+/* Counts the files of a user again. */
+static void count_peers(struct jit_dumps *js, uid_t uid)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < js->n; i++)
+		n += js->items[i].uid == uid;
+	for (size_t i = 0; i < js->n; i++)
+		if (js->items[i].uid == uid)
+			js->items[i].peers = n;
+}
+
 /* Restarts at the beginning of the file, also if the file was read before. */
 static void rewind_dump(struct dump *d)
 {
@@ -273,14 +289,18 @@ bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const
 	d.wanted = true;
 	d.path = (struct slice){ path, m->path.n };
 	js->items[js->n++] = d;
+	count_peers(js, d.uid);
 	ask_for_dump(js, &js->items[js->n - 1]);
 	return true;
 }
 
 static void remove_at(struct jit_dumps *js, size_t i)
 {
+	uid_t uid = js->items[i].uid;
+
 	release_dump(js, &js->items[i]);
 	js->items[i] = js->items[--js->n];
+	count_peers(js, uid);
 }
 
 /* Accounts for the answer's copy, if it is one. Returns false if there is no room for it, or no use. */
@@ -497,16 +517,27 @@ static void deliver_mark(struct dump *d, jitdump_sink *sink, void *arg)
 
 int jit_dumps_poll(struct jit_dumps *js, jitdump_sink *sink, void *arg)
 {
+	uint64_t now = host_mono_ns();
 	int more = 0;
 
 	for (size_t i = 0; i < js->n; i++) {
-		int rest = read_dump(js, &js->items[i], JITDUMP_POLL_MAX, sink, arg);
+		struct dump *d = &js->items[i];
+		int rest;
 
-		js->items[i].caught_up |= !rest && !js->items[i].held;
-		deliver_mark(&js->items[i], sink, arg);
+		if (!js->ends && d->peers > LOOK_FEW && now - d->looked < d->peers * LOOK_PAUSE)
+			continue;
+		rest = read_dump(js, d, JITDUMP_POLL_MAX, sink, arg);
+		d->looked = rest ? 0 : now;
+		d->caught_up |= !rest && !d->held;
+		deliver_mark(d, sink, arg);
 		more |= rest;
 	}
 	return more;
+}
+
+void jit_dumps_ends(struct jit_dumps *js)
+{
+	js->ends = true;
 }
 
 void jit_dumps_forget(struct jit_dumps *js, uint64_t process_id)
