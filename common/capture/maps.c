@@ -13,8 +13,9 @@ enum { DELTA = 3, GAMMA = 2 };
 struct map_node {
 	struct map map;
 	struct map_node *left, *right;
-	size_t n;    /* mappings in this subtree */
-	size_t refs; /* parents, in however many trees */
+	size_t n;     /* mappings in this subtree */
+	size_t refs;  /* parents, in however many trees */
+	bool uniform; /* all mappings of this subtree have the same place */
 };
 
 /* The functions below consume and return references to subtrees. A failed allocation sets *ok to false. */
@@ -45,6 +46,18 @@ static void drop_ref(struct map_node *t)
 	free(t);
 }
 
+/* Returns true if both map every common address to the same offset of the same file. */
+static bool same_place(const struct map *a, const struct map *b)
+{
+	return a->file == b->file && a->file != 0 && a->start - a->offset == b->start - b->offset;
+}
+
+/* Returns true if all mappings of the subtree, maybe of none, have this place. */
+static bool all_same(const struct map_node *t, const struct map *m)
+{
+	return !t || (t->uniform && same_place(&t->map, m));
+}
+
 static struct map_node *make_node(struct map_node *left, const struct map *m, struct map_node *right, bool *ok)
 {
 	struct map_node *t = *ok ? malloc(sizeof(*t)) : NULL;
@@ -55,7 +68,8 @@ static struct map_node *make_node(struct map_node *left, const struct map *m, st
 		drop_ref(right);
 		return NULL;
 	}
-	*t = (struct map_node){ *m, left, right, count_maps(left) + 1 + count_maps(right), 1 };
+	*t = (struct map_node){ *m, left, right, count_maps(left) + 1 + count_maps(right), 1,
+				all_same(left, m) && all_same(right, m) };
 	return t;
 }
 
@@ -172,13 +186,10 @@ static struct map_node *join_two(struct map_node *left, struct map_node *right, 
 	return join_around(left, &m, rest, ok);
 }
 
-/* Returns true if both map every common address to the same offset of the same file. */
-static bool same_place(const struct map *a, const struct map *b)
-{
-	return a->file == b->file && a->file != 0 && a->start - a->offset == b->start - b->offset;
-}
-
-/* Returns true if any mapping in [start, end) differs in meaning from put. */
+/*
+ * Returns true if any mapping in [start, end) differs in meaning from put. Visits one path along each end of
+ * the range: forked processes share their parent's nodes, so a few bytes could cause a walk over all of them.
+ */
 static bool differs_from(const struct map_node *t, uint64_t start, uint64_t end, const struct map *put)
 {
 	if (!t)
@@ -187,8 +198,9 @@ static bool differs_from(const struct map_node *t, uint64_t start, uint64_t end,
 		return differs_from(t->right, start, end, put);
 	if (t->map.start >= end)
 		return differs_from(t->left, start, end, put);
-	return !put || !same_place(&t->map, put) || differs_from(t->left, start, end, put) ||
-	       differs_from(t->right, start, end, put);
+	if (!put || !same_place(&t->map, put))
+		return true;
+	return !t->uniform && (differs_from(t->left, start, end, put) || differs_from(t->right, start, end, put));
 }
 
 /* Replaces all mappings in [start, end) by put, which has exactly that range, or by none if put is NULL. */

@@ -156,10 +156,34 @@ static void fork_costs(void)
 	maps_release(&parent);
 }
 
+/* A library in many pieces, and children that each map all of it as one: a walk over the pieces takes hours. */
+static void fork_over_all(void)
+{
+	enum { MAPPINGS = 300000, CHILDREN = 300000 };
+	struct maps parent = { 0 }, child = { 0 };
+	struct map all = { 0, MAPPINGS * 16, 0, 1, 5 };
+	bool good = true, changed = false;
+
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		good &= maps_add(&parent, &(struct map){ i * 16, i * 16 + 16, i * 16, 1, 5 }, &changed);
+	for (size_t i = 0; i < CHILDREN; i++) {
+		maps_copy(&child, &parent);
+		good &= maps_add(&child, &all, &changed) && maps_count(&child) == 1;
+		maps_release(&child);
+	}
+	check(good && !changed, "a child that maps all that its parent has, at the same places, changes nothing");
+	all.offset = 1;
+	maps_copy(&child, &parent);
+	check(maps_add(&child, &all, &changed) && changed, "  and one that maps it at others does");
+	maps_release(&child);
+	maps_release(&parent);
+}
+
 int main(void)
 {
 	random_changes();
 	edges();
 	fork_costs();
+	fork_over_all();
 	return checks_done();
 }
