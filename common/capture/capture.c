@@ -23,7 +23,7 @@ static void release_segment(struct capture *c)
 	for (size_t i = 0; i < c->n_images; i++)
 		free((void *)c->images[i].data.p);
 	for (size_t i = 0; i < c->n_names; i++)
-		free(c->names[i].symbols);
+		maps_release(&c->names[i]);
 	free(c->processes);
 	free(c->threads);
 	free(c->files);

@@ -160,12 +160,6 @@ struct capture_symbol {
 	uint32_t before; /* the frame's previous list (level 0 only); 0: none */
 };
 
-/* The names of a frame that has several, ordered by from: only the best one for each from. */
-struct capture_names {
-	uint32_t *symbols;
-	size_t n, cap;
-};
-
 struct capture_ksym {
 	uint64_t address, size;
 	uint32_t name, module; /* text ids; module 0: the kernel itself */
@@ -238,9 +232,13 @@ struct capture {
 	struct capture_place *places;
 	struct capture_symbol *symbols;
 	size_t n_places, cap_places, n_symbols, cap_symbols;
-	struct capture_names *names;
+	/*
+	 * The names of frames that have several. A name is a "mapping" from its time to that of the frame's next
+	 * name, and file is its index in symbols: only the best one for each time. Names may come in any order.
+	 */
+	struct maps *names;
 	size_t n_names, cap_names;
-	struct idmap names_of; /* frame id to index in names, for frames with several */
+	struct idmap names_of; /* frame id to index in names */
 
 	struct capture_ksym *ksyms; /* by address once ksyms_sorted */
 	size_t n_ksyms, cap_ksyms;

@@ -25,32 +25,36 @@ static bool string_text(const struct capture *c, uint64_t id, uint32_t *textp)
 	return id == 0 || idmap_find(&c->strings, id, textp);
 }
 
-/* Returns the index of the first name that begins after time. */
-static size_t names_after(const struct capture *c, const struct capture_names *names, uint64_t time)
+/* A range has no last time, so names that begin then begin a nanosecond earlier. */
+static uint64_t name_time(uint64_t time)
 {
-	return SEARCH_COUNT(names->n, mid, c->symbols[names->symbols[mid]].from <= time);
+	return time < UINT64_MAX ? time : UINT64_MAX - 1;
+}
+
+/* Returns the newest name that begins no later than time, otherwise the oldest, of at least one. */
+static const struct map *name_at(const struct maps *names, uint64_t time)
+{
+	const struct map *m = maps_find(names, name_time(time));
+
+	return m ? m : maps_from(names, 0);
 }
 
 /* Adds a name. If two begin at the same time, the one with the better source counts, then the newer one. */
-static bool names_add(const struct capture *c, struct capture_names *names, uint32_t symbol)
+static bool names_add(const struct capture *c, struct maps *names, uint32_t symbol)
 {
 	const struct capture_symbol *s = &c->symbols[symbol];
-	size_t at = names_after(c, names, s->from);
+	struct map m = { .start = name_time(s->from), .end = UINT64_MAX, .file = symbol };
+	const struct map *other = maps_count(names) ? name_at(names, m.start) : NULL;
 
-	if (at > 0 && c->symbols[names->symbols[at - 1]].from == s->from) {
-		if (name_source_rank(s->source) >= name_source_rank(c->symbols[names->symbols[at - 1]].source))
-			names->symbols[at - 1] = symbol;
+	if (other && other->start == m.start &&
+	    name_source_rank(s->source) < name_source_rank(c->symbols[other->file].source))
 		return true;
-	}
-	if (!grow_array(&names->symbols, &names->cap, names->n, sizeof(*names->symbols)))
-		return false;
-	memmove(names->symbols + at + 1, names->symbols + at, (names->n - at) * sizeof(*names->symbols));
-	names->symbols[at] = symbol;
-	names->n++;
-	return true;
+	if (other)
+		m.end = other->start <= m.start ? other->end : other->start;
+	return maps_add(names, &m, &(bool){ false });
 }
 
-/* Adds the name to the frame's sorted list, which is made when the frame gets its second name. */
+/* Adds the name to the frame's names, which are made when the frame gets its second one. */
 static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
 {
 	uint32_t before = c->symbols[symbol].before, id;
@@ -62,7 +66,7 @@ static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
 		if (!grow_array(&c->names, &c->cap_names, id, sizeof(*c->names)) ||
 		    !idmap_set(&c->names_of, frame, id))
 			return false;
-		c->names[c->n_names++] = (struct capture_names){ 0 };
+		c->names[c->n_names++] = (struct maps){ 0 };
 		if (!names_add(c, &c->names[id], before))
 			return false;
 	}
@@ -124,18 +128,13 @@ const char *symbol_apply(struct capture *c, const struct record_symbol *r)
 static const struct capture_symbol *symbol_at(const struct capture *c, uint32_t frame, uint64_t time, bool exact)
 {
 	uint32_t newest = c->frames[frame].symbol, id;
-	const struct capture_names *names;
 	const struct capture_symbol *s;
-	size_t after;
 
 	if (!newest)
 		return NULL;
 	s = &c->symbols[newest];
-	if (s->before && idmap_find(&c->names_of, frame, &id)) {
-		names = &c->names[id];
-		after = names_after(c, names, time);
-		s = &c->symbols[names->symbols[after ? after - 1 : 0]];
-	}
+	if (s->before && idmap_find(&c->names_of, frame, &id))
+		s = &c->symbols[name_at(&c->names[id], time)->file];
 	return exact && s->from != time ? NULL : s;
 }
 
