@@ -165,9 +165,10 @@ struct capture_ksym {
 	uint32_t name, module; /* text ids; module 0: the kernel itself */
 	uint32_t order;        /* order of arrival */
 	uint64_t time;         /* when it was looked up */
-	uint64_t end;          /* once sorted; without a size it ends where the next one begins */
-	uint64_t reach;        /* once sorted: the highest end up to here */
+	uint64_t end;          /* without a size it ends where the next one begins, at the latest */
+	uint64_t reach;        /* once sorted: the highest end up to here in its run */
 };
+enum { CAPTURE_KSYM_RUNS = 64 };
 
 /* The kind of waiting time that an event measures; see capture_wait. */
 enum capture_wait {
@@ -240,9 +241,13 @@ struct capture {
 	size_t n_names, cap_names;
 	struct idmap names_of; /* frame id to index in names */
 
-	struct capture_ksym *ksyms; /* by address once ksyms_sorted */
+	/*
+	 * Kernel symbols in runs, each sorted by address and at least twice as long as the next one, because a
+	 * live stream has look-ups between them. Those after the last run are not sorted yet.
+	 */
+	struct capture_ksym *ksyms;
 	size_t n_ksyms, cap_ksyms;
-	bool ksyms_sorted;
+	size_t ksym_runs[CAPTURE_KSYM_RUNS], n_ksym_runs; /* the end of each */
 	struct capture_image *images;
 	size_t n_images, cap_images;
 

@@ -9,7 +9,7 @@
 
 enum {
 	LEVEL_MAX = 1 << 16,
-	OVERLAPS_MAX = 256, /* kernel symbols looked at for one address; real captures have a few */
+	OVERLAPS_MAX = 256, /* kernel symbols of a run looked at for one address; real captures have a few */
 };
 
 const char *string_apply(struct capture *c, const struct record_string *r)
@@ -159,7 +159,6 @@ const char *ksym_apply(struct capture *c, const struct record_ksym *r)
 	    !grow_array(&c->ksyms, &c->cap_ksyms, c->n_ksyms, sizeof(*c->ksyms)))
 		return capture_no_memory;
 	c->ksyms[c->n_ksyms++] = k;
-	c->ksyms_sorted = false;
 	return NULL;
 }
 
@@ -179,23 +178,38 @@ static uint64_t end_of(const struct capture_ksym *k, uint64_t next)
 	return k->size > UINT64_MAX - k->address ? UINT64_MAX : k->address + k->size;
 }
 
-static void sort_ksyms(struct capture *c)
+static void sort_run(struct capture_ksym *run, size_t n)
 {
 	uint64_t next = UINT64_MAX, reach = 0;
 
-	qsort(c->ksyms, c->n_ksyms, sizeof(*c->ksyms), by_address);
-	for (size_t i = c->n_ksyms; i-- > 0;) {
-		struct capture_ksym *k = &c->ksyms[i];
+	qsort(run, n, sizeof(*run), by_address);
+	for (size_t i = n; i-- > 0;) {
+		run[i].end = end_of(&run[i], next);
+		if (i && run[i - 1].address != run[i].address)
+			next = run[i].address;
+	}
+	for (size_t i = 0; i < n; i++) {
+		reach = run[i].end > reach ? run[i].end : reach;
+		run[i].reach = reach;
+	}
+}
 
-		k->end = end_of(k, next);
-		if (i && c->ksyms[i - 1].address != k->address)
-			next = k->address;
-	}
-	for (size_t i = 0; i < c->n_ksyms; i++) {
-		reach = c->ksyms[i].end > reach ? c->ksyms[i].end : reach;
-		c->ksyms[i].reach = reach;
-	}
-	c->ksyms_sorted = true;
+static size_t run_start(const struct capture *c, size_t run)
+{
+	return run ? c->ksym_runs[run - 1] : 0;
+}
+
+/* Makes a run of the new symbols and of the runs before that are not twice as long. */
+static void sort_ksyms(struct capture *c)
+{
+	size_t from = run_start(c, c->n_ksym_runs);
+
+	if (from == c->n_ksyms)
+		return;
+	while (c->n_ksym_runs && from - run_start(c, c->n_ksym_runs - 1) < 2 * (c->n_ksyms - from))
+		from = run_start(c, --c->n_ksym_runs);
+	sort_run(c->ksyms + from, c->n_ksyms - from);
+	c->ksym_runs[c->n_ksym_runs++] = c->n_ksyms;
 }
 
 /* Returns whether a names a frame better than b; before: number of symbols before the frame. */
@@ -208,24 +222,41 @@ static bool is_closer(const struct capture_ksym *a, const struct capture_ksym *b
 	return a_before != b_before ? a_before : (a->order > b->order) == a_before;
 }
 
+/* Returns the number of symbols up to this address, in the run and all before it. */
+static size_t run_until(const struct capture *c, size_t run, uint64_t address)
+{
+	size_t start = run_start(c, run);
+	const struct capture_ksym *of = c->ksyms + start;
+
+	return start + SEARCH_COUNT(c->ksym_runs[run] - start, mid, of[mid].address <= address);
+}
+
 const struct capture_ksym *capture_ksym(struct capture *c, uint32_t frame)
 {
 	const struct capture_frame *f = &c->frames[frame];
 	const struct capture_ksym *best = NULL;
-	uint64_t address;
-	size_t low, most = OVERLAPS_MAX;
+	size_t ends[CAPTURE_KSYM_RUNS];
+	uint64_t address, last = 0; /* where the last symbol before the address begins */
 
 	if (f->process || capture_is_lang(f))
 		return NULL;
-	if (!c->ksyms_sorted && c->n_ksyms)
-		sort_ksyms(c);
+	sort_ksyms(c);
 	address = capture_lookup(f, f->address);
-	low = SEARCH_COUNT(c->n_ksyms, mid, c->ksyms[mid].address <= address);
-	for (; low > 0 && c->ksyms[low - 1].reach > address && most > 0; low--, most--) {
-		const struct capture_ksym *k = &c->ksyms[low - 1];
+	for (size_t run = 0; run < c->n_ksym_runs; run++) {
+		ends[run] = run_until(c, run, address);
+		if (ends[run] > run_start(c, run) && c->ksyms[ends[run] - 1].address > last)
+			last = c->ksyms[ends[run] - 1].address;
+	}
+	for (size_t run = 0; run < c->n_ksym_runs; run++) {
+		size_t most = OVERLAPS_MAX;
 
-		if (k->end > address && (!best || is_closer(k, best, f->ksyms)))
-			best = k;
+		for (size_t i = ends[run]; i-- > run_start(c, run) && c->ksyms[i].reach > address && most > 0; most--) {
+			const struct capture_ksym *k = &c->ksyms[i];
+
+			if ((k->size ? k->end > address : k->address == last) &&
+			    (!best || is_closer(k, best, f->ksyms)))
+				best = k;
+		}
 	}
 	return best;
 }

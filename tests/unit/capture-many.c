@@ -1,6 +1,6 @@
 /*
  * Records of a segment in numbers that no recording has: if the time of one grows with the number of those
- * before it, this takes hours.
+ * before it, this takes hours. Also checks kernel symbols against a plain search.
  */
 #include "common/capture/capture.h"
 
@@ -28,6 +28,40 @@ static bool apply(struct record r)
 	return !capture_apply(&c, &r);
 }
 
+/* Checks capture_ksym against the rule in capture.h, with look-ups between the symbols. */
+static void random_kernel_symbols(void)
+{
+	enum { SYMBOLS = 3000, SPACE = 300 };
+	static uint64_t address[SYMBOLS], end[SYMBOLS];
+	bool good = true;
+
+	begin();
+	for (uint32_t i = 0; i < SYMBOLS && good; i++) {
+		uint64_t size = random_below(4) ? 1 + random_below(20) : 0, at = random_below(SPACE), last = 0;
+		const struct capture_ksym *got;
+		uint32_t best = SYMBOLS;
+
+		address[i] = random_below(SPACE);
+		end[i] = size ? address[i] + size : 0;
+		good &= apply((struct record){ .type = RECORD_FRAME, .frame = { i + 1, 0, FRAME_EXACT, at } });
+		good &= apply((struct record){ .type = RECORD_KSYM, .ksym = { .time = i, address[i], size } });
+		for (uint32_t k = 0; k <= i; k++)
+			last = address[k] <= at && address[k] > last ? address[k] : last;
+		/* The newest symbol before the frame counts, otherwise the one after it. */
+		for (uint32_t k = 0; k <= i; k++) {
+			bool covers = address[k] <= at && (end[k] ? at < end[k] : address[k] == last);
+
+			if (covers && (k < i || best == SYMBOLS))
+				best = k;
+		}
+		if (random_below(3)) /* often several symbols come between two look-ups */
+			continue;
+		got = capture_ksym(&c, i + 1);
+		good &= best == SYMBOLS ? !got : got && got->time == best;
+	}
+	check(good, "random kernel symbols between look-ups: the choice is that of a plain search");
+}
+
 static void names(void)
 {
 	enum { NAMES = 1500000 / SHARE };
@@ -43,9 +77,27 @@ static void names(void)
 	check(good && capture_symbol_from(&c, 1, 77)->from == 77, "names of one frame, each before all others");
 }
 
+static void kernel_symbols(void)
+{
+	enum { SYMBOLS = 300000 / SHARE };
+	bool good = true;
+
+	begin();
+	for (uint64_t i = 0; i < SYMBOLS && good; i++) {
+		uint64_t at = (i * 7919 % SYMBOLS) * 16;
+
+		good &= apply((struct record){ .type = RECORD_FRAME, .frame = { i + 1, 0, FRAME_EXACT, at } }) &&
+			apply((struct record){ .type = RECORD_KSYM, .ksym = { .address = at, .size = 16 } }) &&
+			capture_ksym(&c, (uint32_t)i + 1)->address == at;
+	}
+	check(good, "kernel symbols, each with a look-up");
+}
+
 int main(void)
 {
+	random_kernel_symbols();
 	names();
+	kernel_symbols();
 	capture_release(&c);
 	return checks_done();
 }
