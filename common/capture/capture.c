@@ -43,6 +43,7 @@ static void release_segment(struct capture *c)
 	idmap_release(&c->cgroups);
 	idmap_release(&c->users);
 	idmap_release(&c->meta);
+	idmap_release(&c->images_of);
 	idmap_release(&c->names_of);
 }
 

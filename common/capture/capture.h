@@ -76,6 +76,7 @@ struct capture_file {
 	uint64_t dev_major, dev_minor, inode, generation;
 	struct slice build_id; /* empty: unknown */
 	struct slice path;     /* followed by a NUL */
+	uint32_t build_id_text, path_text; /* their text ids */
 };
 
 /* A futex that threads waited for. */
@@ -181,7 +182,7 @@ enum capture_wait {
 };
 
 struct capture_image {
-	struct slice name, build_id, data;
+	struct slice data;
 };
 
 /* Totals over all segments so far, so they hold for a concatenation of captures too. */
@@ -250,6 +251,7 @@ struct capture {
 	size_t ksym_runs[CAPTURE_KSYM_RUNS], n_ksym_runs; /* the end of each */
 	struct capture_image *images;
 	size_t n_images, cap_images;
+	struct idmap images_of; /* text ids of name and build ID, or 0 for any, to the first such image */
 
 	struct intern texts;   /* comms, names, paths, ids of this segment; text id 0 is "" */
 	struct idmap strings;  /* STRING id to text id */
@@ -372,8 +374,11 @@ uint64_t capture_realtime(const struct capture *c, uint64_t time);
 bool capture_has_waits(const struct capture *c);
 /* Returns the earliest begin of a wait in a segment with this time of its first sample (segment_extent.h). */
 uint64_t capture_waits_from(const struct capture *c, uint64_t first);
-/* Returns the image with this name ("[vdso]"), and with this build ID unless that is empty; or NULL. */
-const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);
+/*
+ * Returns the first image whose name is the path of this file ("[vdso]"), with its build ID unless that is
+ * empty; or NULL.
+ */
+const struct capture_image *capture_image(const struct capture *c, const struct capture_file *f);
 
 /*
  * Returns true if a mapping with this path has a file that can be opened. Anonymous memory, JIT code in a

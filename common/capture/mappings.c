@@ -7,16 +7,21 @@
 
 const char *file_apply(struct capture *c, const struct record_file *r)
 {
-	struct capture_file f = { true,		r->dev_major, r->dev_minor, r->inode,
-				  r->generation, r->build_id,  r->path };
+	struct capture_file f = { .defined = true,
+				  .dev_major = r->dev_major,
+				  .dev_minor = r->dev_minor,
+				  .inode = r->inode,
+				  .generation = r->generation };
 	const char *wrong = MAKE_ROOM(c, files, r->id);
 
 	if (wrong)
 		return wrong;
 	if (c->files[r->id].defined)
 		return "a file defined twice";
-	if (!text_keep(c, &f.build_id) || !text_keep(c, &f.path))
+	if (!text_add(c, r->build_id, &f.build_id_text) || !text_add(c, r->path, &f.path_text))
 		return capture_no_memory;
+	f.build_id = capture_text(c, f.build_id_text);
+	f.path = capture_text(c, f.path_text);
 	c->files[r->id] = f;
 	c->defined_files++;
 	return NULL;
@@ -100,12 +105,25 @@ const char *unmap_apply(struct capture *c, const struct record_unmap *r)
 	return NULL;
 }
 
+static uint64_t image_key(uint32_t name, uint32_t build_id)
+{
+	return (uint64_t)name << 32 | build_id;
+}
+
+/* Makes the newest image that of this key, unless there is one before it. Returns false if out of memory. */
+static bool name_image(struct capture *c, uint64_t key)
+{
+	uint32_t first;
+
+	return idmap_find(&c->images_of, key, &first) || idmap_set(&c->images_of, key, (uint32_t)c->n_images - 1);
+}
+
 const char *image_apply(struct capture *c, const struct record_image *r)
 {
-	struct capture_image i = { r->name, r->build_id, { NULL, r->data.n } };
+	uint32_t name, build_id;
 	uint8_t *copy;
 
-	if (!text_keep(c, &i.name) || !text_keep(c, &i.build_id) ||
+	if (!text_add(c, r->name, &name) || !text_add(c, r->build_id, &build_id) ||
 	    !grow_array(&c->images, &c->cap_images, c->n_images, sizeof(*c->images)))
 		return capture_no_memory;
 	copy = malloc(r->data.n + 1);
@@ -113,18 +131,15 @@ const char *image_apply(struct capture *c, const struct record_image *r)
 		return capture_no_memory;
 	if (r->data.n)
 		memcpy(copy, r->data.p, r->data.n);
-	i.data.p = copy;
-	c->images[c->n_images++] = i;
-	return NULL;
+	c->images[c->n_images++].data = (struct slice){ copy, r->data.n };
+	return name_image(c, image_key(name, 0)) && name_image(c, image_key(name, build_id)) ? NULL :
+											       capture_no_memory;
 }
 
-const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id)
+const struct capture_image *capture_image(const struct capture *c, const struct capture_file *f)
 {
-	for (size_t i = 0; i < c->n_images; i++) {
-		const struct capture_image *image = &c->images[i];
+	uint32_t first;
 
-		if (slice_equal(image->name, name) && (build_id.n == 0 || slice_equal(image->build_id, build_id)))
-			return image;
-	}
-	return NULL;
+	return idmap_find(&c->images_of, image_key(f->path_text, f->build_id_text), &first) ?
+		       &c->images[first] : NULL;
 }

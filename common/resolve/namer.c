@@ -99,7 +99,7 @@ struct file_state *naming_file(struct namer *n, uint64_t file)
 /* Returns the bytes of a mapping without a file: the vDSO's. */
 static struct slice image_of(const struct capture *c, const struct capture_file *f)
 {
-	const struct capture_image *image = capture_image(c, f->path, f->build_id);
+	const struct capture_image *image = capture_image(c, f);
 
 	return image ? image->data : (struct slice){ NULL, 0 };
 }

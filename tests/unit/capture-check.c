@@ -318,6 +318,24 @@ static void kernel_symbols(void)
 	check_text(kernel_name(22), "alias", "and of two that were looked up at once, it is the first one");
 }
 
+static void images(void)
+{
+	const struct capture_image *image;
+
+	begin();
+	say("image name=\"[vdso]\" build-id=01 data=aa\nimage name=\"[vdso]\" build-id=02 data=bb\n"
+	    "image name=\"[vdso]\" build-id=02 data=cc\n"
+	    "file id=3 major=0 minor=0 inode=0 generation=0 build-id= path=\"[vdso]\"\n"
+	    "file id=4 major=0 minor=0 inode=0 generation=0 build-id=02 path=\"[vdso]\"\n"
+	    "file id=5 major=0 minor=0 inode=0 generation=0 build-id=03 path=\"[vdso]\"\n");
+	image = capture_image(&c, &c.files[3]);
+	check(image && image->data.n == 1 && image->data.p[0] == 0xaa,
+	      "a file without a build ID has the first image of its name");
+	image = capture_image(&c, &c.files[4]);
+	check(image && image->data.p[0] == 0xbb, "  and one with a build ID the first image with both");
+	check(!capture_image(&c, &c.files[5]), "  if there is one");
+}
+
 static void totals(void)
 {
 	struct capture_totals t;
@@ -540,6 +558,7 @@ int main(void)
 	names();
 	random_names();
 	kernel_symbols();
+	images();
 	totals();
 	refusals();
 	gaps_of_many_segments();

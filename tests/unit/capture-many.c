@@ -93,11 +93,29 @@ static void kernel_symbols(void)
 	check(good, "kernel symbols, each with a look-up");
 }
 
+static void images(void)
+{
+	enum { IMAGES = 500000 / SHARE };
+	bool good = true;
+	char text[32];
+
+	begin();
+	for (uint32_t i = 0; i < IMAGES && good; i++) {
+		snprintf(text, sizeof(text), "[image %06u]", (unsigned int)i);
+		good &= apply((struct record){ .type = RECORD_IMAGE, .image.name = slice_of(text) });
+		text[1] = 'I';
+		good &= apply((struct record){ .type = RECORD_FILE, .file = { .id = i + 1, .path = slice_of(text) } }) &&
+			!capture_image(&c, &c.files[i + 1]);
+	}
+	check(good, "images, each with a look-up of another one");
+}
+
 int main(void)
 {
 	random_kernel_symbols();
 	names();
 	kernel_symbols();
+	images();
 	capture_release(&c);
 	return checks_done();
 }
