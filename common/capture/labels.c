@@ -30,9 +30,21 @@ static bool label_at(const struct capture *c, size_t i, struct capture_label *l)
 	return true;
 }
 
-/* Compares with every label: there are few, and a key of any length then needs no buffer for its prefix. */
 bool capture_label(const struct capture *c, struct slice key, struct slice *value)
 {
+	char text[PREFIX + 256];
+	uint32_t id, at;
+
+	if (key.n <= sizeof(text) - PREFIX) {
+		memcpy(text, prefix, PREFIX);
+		memcpy(text + PREFIX, key.p, key.n);
+		if (!key.n || !intern_find(&c->texts, (struct slice){ (const uint8_t *)text, PREFIX + key.n }, &id) ||
+		    !idmap_find(&c->meta, id, &at))
+			return false;
+		*value = capture_text(c, at);
+		return true;
+	}
+	/* A longer key than anybody asks for is compared with every label, and needs no buffer. */
 	for (size_t i = 0; c->meta.n && i <= c->meta.mask; i++) {
 		struct capture_label l;
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "common/capture/labels.h"
 #include "tests/lib/check.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* takes much longer */
@@ -110,12 +111,31 @@ static void images(void)
 	check(good, "images, each with a look-up of another one");
 }
 
+static void labels(void)
+{
+	enum { LABELS = 300000 / SHARE };
+	bool good = true;
+	char key[32];
+
+	begin();
+	for (uint32_t i = 0; i < LABELS && good; i++) {
+		struct slice value;
+
+		snprintf(key, sizeof(key), "label.%u", (unsigned int)i);
+		good &= apply((struct record){ .type = RECORD_META, .meta = { slice_of(key), slice_of("v") } }) &&
+			capture_label(&c, slice_of(key + strlen("label.")), &value) && slice_is(value, "v") &&
+			!capture_label(&c, slice_of("other"), &value);
+	}
+	check(good, "labels, each with a look-up");
+}
+
 int main(void)
 {
 	random_kernel_symbols();
 	names();
 	kernel_symbols();
 	images();
+	labels();
 	capture_release(&c);
 	return checks_done();
 }
