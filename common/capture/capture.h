@@ -272,6 +272,7 @@ struct capture {
 	uint64_t reported; /* time of the newest LEDGER, COST or END: the recorder still ran */
 	bool end_seen;
 	uint32_t epoch_count;
+	uint64_t walks, walked; /* stacks looked through for places; their nodes that had been looked at before */
 	bool sampled;   /* began, totals.first and totals.last are set */
 	uint64_t began; /* time of the segment's first sample in the order of the stream */
 	struct capture_gaps gaps;

@@ -6,13 +6,22 @@
 /*
  * If code moves under deep stacks, a few bytes of input make many places of 64 bytes each. PLACES_MAX limits
  * all places. Each process is also limited to a fixed number plus some for each of its samples, so that one
- * process cannot use up the places of the others.
+ * process cannot use up the places of the others. The walks over deep stacks whose code might have moved are
+ * limited likewise: a mapping anywhere in the process takes a few bytes, and a stack may have a million frames.
+ * Recorders cut stacks before WALKED_EACH.
  */
-enum { PLACES_MAX = 7 << 20, MOVES_FREE = 1 << 14, MOVES_EACH = 32 };
+enum {
+	PLACES_MAX = 7 << 20,
+	MOVES_FREE = 1 << 14,
+	MOVES_EACH = 32,
+	WALKED_FREE = 1 << 24,
+	WALKED_EACH = 1 << 12,
+};
 
 static bool has_moved_enough(const struct capture *c, const struct capture_process *p)
 {
-	return c->n_places >= PLACES_MAX || p->moves >= MOVES_FREE + p->sampled * MOVES_EACH;
+	return c->n_places >= PLACES_MAX || p->moves >= MOVES_FREE + p->sampled * MOVES_EACH ||
+	       c->walked >= WALKED_FREE + c->walks * WALKED_EACH;
 }
 
 /*
@@ -83,11 +92,13 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 const char *locations_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
 {
 	p->sampled++;
+	c->walks++;
 	if (has_moved_enough(c, p) && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)
 		return "a sample of code that has moved too often";
 	for (; node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq; node = c->nodes[node].parent) {
 		const struct capture_frame *f = &c->frames[c->nodes[node].frame];
 
+		c->walked += c->nodes[node].seen != 0;
 		c->nodes[node].seen = p->epoch_seq;
 		if (f->process && !capture_is_lang(f) && !give_place(c, p, c->nodes[node].frame, time))
 			return capture_no_memory;

@@ -129,6 +129,30 @@ static void labels(void)
 	check(good, "labels, each with a look-up");
 }
 
+static void deep_stack(void)
+{
+	enum { DEPTH = 3000000 / SHARE, SAMPLES = 30000 / SHARE };
+	uint64_t refused = 0;
+	bool good = true;
+
+	begin();
+	good &= apply((struct record){ .type = RECORD_EVENT, .event = { .id = 1 } }) &&
+		apply((struct record){ .type = RECORD_PROCESS, .process = { .id = 1 } }) &&
+		apply((struct record){ .type = RECORD_THREAD, .thread = { .id = 1, .process = 1 } }) &&
+		apply((struct record){ .type = RECORD_FRAME, .frame = { .id = 1, .process = 1 } });
+	for (uint64_t i = NODE_FIRST; i < DEPTH && good; i++)
+		good &= apply((struct record){ .type = RECORD_NODE, .node = { i, i > NODE_FIRST ? i - 1 : 0, 1 } });
+	for (uint64_t i = 0; i < SAMPLES && good; i++) {
+		good &= apply((struct record){ .type = RECORD_MAPPING,
+					       .mapping = { .time = i, .process = 1, .start = 4096 * (i + 1), .length = 1 } });
+		refused += !apply((struct record){ .type = RECORD_SAMPLE,
+						   .sample = { .time = i, .event = 1, .thread = 1, .user = DEPTH - 1 } });
+	}
+	check(good && refused && refused < SAMPLES,
+	      "samples of a deep stack, each after a mapping: some are refused");
+	check(capture_totals(&c).refused == refused, "  which is counted");
+}
+
 int main(void)
 {
 	random_kernel_symbols();
@@ -136,6 +160,7 @@ int main(void)
 	kernel_symbols();
 	images();
 	labels();
+	deep_stack();
 	capture_release(&c);
 	return checks_done();
 }
