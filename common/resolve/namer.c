@@ -62,10 +62,10 @@ static bool forget_segment(struct namer *n)
 	n->n_placed = n->n_said = 1;
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
-	n->n_ksyms = 0;
+	n->n_ksyms = n->n_kernel_tried = 0;
 	idmap_clear(&n->said_ksyms);
 	n->asked_files = n->file_named = false;
-	n->kernel_new = n->last_said = n->host_known = false;
+	n->last_said = n->host_known = false;
 	return no_levels(n);
 }
 
@@ -426,7 +426,6 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 		if (r->frame.process)
 			return true;
 		n->kernel_frames++;
-		n->kernel_new = true;
 		return naming_list_add(&n->kernel, (uint32_t)r->frame.id);
 	case RECORD_SAMPLE:
 	case RECORD_WOKEN: /* both have stacks */

@@ -62,13 +62,14 @@ struct namer {
 	struct list late;        /* places that got their names after their block */
 	struct list new_files;   /* files that need their SOURCE */
 	struct list kernel;      /* kernel frames without a name yet */
+	size_t n_kernel_tried;   /* of these; the others are new */
 	uint64_t kernel_named, kernel_frames;
-	size_t n_ksyms;
+	size_t n_ksyms; /* those for which all of these frames were tried */
 	struct kernel_files *kernel_files; /* NULL: not used */
 	bool asked_files; /* the segment's file was searched for */
 	bool file_named;  /* it gave a name */
 	struct idmap said_ksyms; /* by address, symbols written from that file */
-	bool kernel_new, last_said;
+	bool last_said;
 	bool host_known, has_levels;
 	enum identity_host host;
 	/* Sums of all segments. */

@@ -4,6 +4,8 @@
 #include "common/base/intern.h"
 #include "common/resolve/namer_internal.h"
 
+enum { KERNEL_SHARE = 16 };
+
 static size_t count_levels(const struct namer *n, const struct answer *a)
 {
 	return intern_get(&n->levels, a->levels).n / sizeof(struct level);
@@ -211,15 +213,19 @@ static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uin
 	return 1;
 }
 
+/*
+ * Tries new frames at once. Frames that got no name are tried again when enough symbols are new for all tries
+ * together to take about KERNEL_SHARE times the number of symbols; the last try is at the end.
+ */
 static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, bool last)
 {
-	size_t still = 0;
+	size_t news = c->n_ksyms - n->n_ksyms;
+	bool again = last || (news && news >= n->n_kernel_tried / KERNEL_SHARE);
+	size_t still = again ? 0 : n->n_kernel_tried;
 
-	if (!n->kernel_new && n->n_ksyms == c->n_ksyms && !last)
-		return true;
-	n->kernel_new = false;
-	n->n_ksyms = c->n_ksyms;
-	for (size_t i = 0; i < n->kernel.n; i++) {
+	if (again)
+		n->n_ksyms = c->n_ksyms;
+	for (size_t i = still; i < n->kernel.n; i++) {
 		int named = name_kernel(n, c, w, n->kernel.items[i], last);
 
 		if (named < 0)
@@ -228,7 +234,7 @@ static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, boo
 			n->kernel.items[still++] = n->kernel.items[i];
 		n->kernel_named += (uint64_t)named;
 	}
-	n->kernel.n = still;
+	n->kernel.n = n->n_kernel_tried = still;
 	return true;
 }
 
