@@ -14,6 +14,7 @@ void jit_release(struct jit *j)
 		free(j->processes[i].places);
 	}
 	free(j->processes);
+	free(j->changed);
 	*j = (struct jit){ 0 };
 }
 
@@ -65,16 +66,30 @@ bool jit_find(const struct jit *j, uint32_t process, uint64_t address, struct pe
 	return process < j->n && perfmap_find(&j->processes[process].map, address, hit);
 }
 
+/* Only a new record or a new look-up can make a revision due. */
+static bool note_changed(struct jit *j, uint32_t process)
+{
+	if (j->processes[process].changed)
+		return true;
+	if (!grow_array(&j->changed, &j->cap_changed, j->n_changed, sizeof(*j->changed)))
+		return false;
+	j->changed[j->n_changed++] = process;
+	j->processes[process].changed = true;
+	return true;
+}
+
 bool jit_see_code(struct jit *j, const struct record_jitcode *r)
 {
 	struct jit_process *p = process_of(j, (uint32_t)r->process);
 
-	return p && jitdump_add(&p->dump, r);
+	return p && note_changed(j, (uint32_t)r->process) && jitdump_add(&p->dump, r);
 }
 
 int jit_find_code(struct jit *j, uint32_t process, uint64_t address, uint64_t time, struct perfmap_hit *hit)
 {
-	return process < j->n ? jitdump_find(&j->processes[process].dump, address, time, hit) : 0;
+	if (process >= j->n)
+		return 0;
+	return note_changed(j, process) ? jitdump_find(&j->processes[process].dump, address, time, hit) : -1;
 }
 
 bool jit_keep(struct jit *j, uint32_t process, uint32_t place)
@@ -105,13 +120,18 @@ static bool revise_process(struct jit_process *p, const struct jit_revision *r)
 	return good;
 }
 
+/* Goes through all processes only at the end: a stream has many blocks, and may have many processes. */
 bool jit_revise(struct jit *j, const struct jit_revision *r, bool last)
 {
-	for (size_t i = 0; i < j->n; i++) {
-		struct jit_process *p = &j->processes[i];
+	bool good = true;
 
-		if (jitdump_due(&p->dump, p->n_places, last) && !revise_process(p, r))
-			return false;
+	for (size_t i = 0; good && i < (last ? j->n : j->n_changed); i++) {
+		struct jit_process *p = &j->processes[last ? i : j->changed[i]];
+
+		good = !jitdump_due(&p->dump, p->n_places, last) || revise_process(p, r);
 	}
-	return true;
+	for (size_t i = 0; i < j->n_changed; i++)
+		j->processes[j->changed[i]].changed = false;
+	j->n_changed = 0;
+	return good;
 }

@@ -16,11 +16,14 @@ struct jit_process {
 	struct jitdump dump;
 	uint32_t *places; /* all kept places */
 	size_t n_places, cap_places;
+	bool changed; /* it is in the list of these */
 };
 
 struct jit {
 	struct jit_process *processes; /* by id */
 	size_t n, cap;
+	uint32_t *changed; /* processes with a jitdump record or a look-up in these since the last revision */
+	size_t n_changed, cap_changed;
 };
 
 /* Called for a waiting place that the new piece may name. Returns true if the place is done waiting. */

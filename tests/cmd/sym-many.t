@@ -23,4 +23,19 @@ named() {
 	finish
 } | named >"$tmp/got"
 is "kernel frames that no symbol names" "$(cat "$tmp/got")" 'cprof-sym: 2 of 100000 frames named (0.0 %)'
+
+{
+	segment
+	awk 'BEGIN {
+		for (i = 1; i <= 300000; i++)
+			print "process id=" i " time=1 pid=" i " nspid=0 parent=0 start=5 gen=0 via=snapshot"
+	}'
+	echo 'thread id=1 time=1 process=300000 tid=7'
+	mapping 300000 0 0x10000000 0x1000 0
+	echo 'jitcode time=2 process=300000 kind=load address=0x10000000 size=0x10 old=0x0 name="f"'
+	awk 'BEGIN { for (i = 1; i <= 300000; i++) print "cost time=3 what=user-ns count=" i "\nflush" }'
+	echo 0x10000004 | frames 300000 exact 1 1000 1
+	finish
+} | named >"$tmp/got"
+is "blocks beside many processes" "$(cat "$tmp/got")" 'cprof-sym: 1 of 1 frames named (100.0 %)'
 done_testing
