@@ -5,12 +5,15 @@
 #include "common/base/array.h"
 #include "common/base/buf.h"
 
+enum { TRY_SHARE = 64 };
+
 void jit_release(struct jit *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
 		perfmap_release(&j->processes[i].map);
 		jitdump_release(&j->processes[i].dump);
 		free(j->processes[i].waiting);
+		free(j->processes[i].pending);
 		free(j->processes[i].places);
 	}
 	free(j->processes);
@@ -37,27 +40,88 @@ bool jit_wait(struct jit *j, uint32_t process, uint32_t place)
 	return true;
 }
 
+static void try_run(struct jit_process *p, const struct perfmap_run *run, jit_try *try, void *arg)
+{
+	size_t still = 0;
+
+	for (size_t i = 0; i < p->n_waiting; i++) {
+		if (!try(arg, p->waiting[i], run))
+			p->waiting[still++] = p->waiting[i];
+	}
+	p->n_waiting = still;
+}
+
+static bool try_pending(struct jit_process *p, jit_try *try, void *arg)
+{
+	struct perfmap_run run = { .items = p->pending };
+	size_t n = p->n_pending;
+	bool good;
+
+	for (size_t i = 0; i < n / 2; i++) { /* of a run, the last entry for an address counts */
+		struct perfmap_entry e = run.items[i];
+
+		run.items[i] = run.items[n - 1 - i];
+		run.items[n - 1 - i] = e;
+	}
+	p->pending = NULL;
+	p->n_pending = p->cap_pending = 0;
+	good = perfmap_run_sort(&run, n);
+	if (good && n)
+		try_run(p, &run, try, arg);
+	perfmap_run_release(&run);
+	return good;
+}
+
+/* Keeps the names of the run, which stay valid until the map is released. */
+static bool keep_pending(struct jit_process *p, const struct perfmap_run *run)
+{
+	for (size_t i = 0; i < run->n; i++) {
+		if (!grow_array(&p->pending, &p->cap_pending, p->n_pending, sizeof(*p->pending)))
+			return false;
+		if (run->items[i].name_n)
+			p->pending[p->n_pending++] = run->items[i];
+	}
+	return true;
+}
+
+/* Shows the run to the waiting places, now or together with later ones. */
+static bool show_run(struct jit_process *p, const struct perfmap_run *run, jit_try *try, void *arg)
+{
+	if (!p->n_waiting || !run->n)
+		return true;
+	if (!p->n_pending && run->n >= p->n_waiting / TRY_SHARE) {
+		try_run(p, run, try, arg);
+		return true;
+	}
+	return keep_pending(p, run) && (p->n_pending < p->n_waiting / TRY_SHARE || try_pending(p, try, arg));
+}
+
+bool jit_try_all(struct jit *j, jit_try *try, void *arg)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < j->n; i++)
+		good = try_pending(&j->processes[i], try, arg);
+	return good;
+}
+
 bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice data, jit_try *try, void *arg)
 {
 	struct jit_process *p = process_of(j, process);
 	struct perfmap_run run;
-	size_t still = 0;
 
 	if (!p)
 		return false;
 	if (generation != p->generation) { /* another file: its predecessor's names are void */
+		if (!try_pending(p, try, arg))
+			return false;
 		perfmap_release(&p->map);
 		p->generation = generation;
 	}
-	if (!perfmap_parse(&run, data)) {
+	if (!perfmap_parse(&run, data) || !show_run(p, &run, try, arg)) {
 		perfmap_run_release(&run);
 		return false;
 	}
-	for (size_t i = 0; i < p->n_waiting; i++) {
-		if (!try(arg, p->waiting[i], &run))
-			p->waiting[still++] = p->waiting[i];
-	}
-	p->n_waiting = still;
 	return perfmap_push(&p->map, &run);
 }
 

@@ -13,6 +13,8 @@ struct jit_process {
 	uint64_t generation;
 	uint32_t *waiting; /* places without a name as of their sample */
 	size_t n_waiting, cap_waiting;
+	struct perfmap_entry *pending; /* of pieces that the waiting places have not been shown, as they came */
+	size_t n_pending, cap_pending;
 	struct jitdump dump;
 	uint32_t *places; /* all kept places */
 	size_t n_places, cap_places;
@@ -26,14 +28,20 @@ struct jit {
 	size_t n_changed, cap_changed;
 };
 
-/* Called for a waiting place that the new piece may name. Returns true if the place is done waiting. */
+/*
+ * Called for a waiting place that new pieces may name. run has their entries, and of several for an address
+ * the first one. Returns true if the place is done waiting. There may be a million places and a million small
+ * pieces, so pieces are collected until all calls together are about 64 for each entry.
+ */
 typedef bool jit_try(void *arg, uint32_t place, const struct perfmap_run *run);
 
 void jit_release(struct jit *j);
 /* Lets the place wait for the process's next piece. Returns false if out of memory. */
 bool jit_wait(struct jit *j, uint32_t process, uint32_t place);
-/* Adds a new piece of a perf map, after showing it to the waiting places. Returns false if out of memory. */
+/* Adds a new piece of a perf map, and may show it to the waiting places. Returns false if out of memory. */
 bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice data, jit_try *try, void *arg);
+/* Shows all pieces to the waiting places. Returns false if out of memory. */
+bool jit_try_all(struct jit *j, jit_try *try, void *arg);
 /* Finds the name of this address in this process as of now. Returns false if it has none. */
 bool jit_find(const struct jit *j, uint32_t process, uint64_t address, struct perfmap_hit *hit);
 

@@ -103,8 +103,7 @@ static size_t flatten(struct perfmap_entry *items, size_t n, struct perfmap_entr
 	return both;
 }
 
-/* Makes a run of its first n items, which are in order of time. Returns false if out of memory. */
-static bool sort_run(struct perfmap_run *run, size_t n)
+bool perfmap_run_sort(struct perfmap_run *run, size_t n)
 {
 	struct perfmap_entry *spare, *bigger;
 
@@ -138,7 +137,7 @@ bool perfmap_parse(struct perfmap_run *run, struct slice chunk)
 		n += parse_line((struct slice){ p, (size_t)(stop - p) }, &run->items[n]);
 		p = stop;
 	}
-	return sort_run(run, n);
+	return perfmap_run_sort(run, n);
 }
 
 static const struct perfmap_entry *find_covering(const struct perfmap_run *run, uint64_t address)
@@ -224,7 +223,7 @@ bool perfmap_put(struct perfmap *map, const struct perfmap_entry *items, size_t 
 	run.items = malloc(n * sizeof(*items));
 	if (run.items)
 		memcpy(run.items, items, n * sizeof(*items));
-	if (run.items && sort_run(&run, n))
+	if (run.items && perfmap_run_sort(&run, n))
 		return perfmap_push(map, &run);
 	perfmap_run_release(&run);
 	return false;

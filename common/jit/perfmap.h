@@ -56,6 +56,8 @@ struct perfmap_hit {
 /* Parses a chunk; release the run in any case. Returns false if out of memory. */
 bool perfmap_parse(struct perfmap_run *run, struct slice chunk);
 bool perfmap_run_find(const struct perfmap_run *run, uint64_t address, struct perfmap_hit *hit);
+/* Sorts the first n items, which came in order of time, and sets n. Returns false if out of memory. */
+bool perfmap_run_sort(struct perfmap_run *run, size_t n);
 /* Takes over the run, even on failure. Returns false if out of memory. */
 bool perfmap_push(struct perfmap *map, struct perfmap_run *run);
 /* Adds entries in order of time; the caller keeps their names. Returns false if out of memory. */

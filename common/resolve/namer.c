@@ -387,8 +387,9 @@ static bool answer_place(void *arg, uint32_t place, const struct perfmap_hit *hi
 bool naming_revise_jit(struct namer *n, const struct capture *c, bool last)
 {
 	struct trial t = { n, c, false };
-	bool good = jit_revise(&n->jit, &(struct jit_revision){ ask_place, answer_place, &t }, last), found;
+	bool good = !last || (jit_try_all(&n->jit, try_late, &t) && !t.failed), found;
 
+	good = good && jit_revise(&n->jit, &(struct jit_revision){ ask_place, answer_place, &t }, last);
 	for (uint32_t i = 1; good && last && n->jit.n && i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
 

@@ -26,6 +26,23 @@ is "kernel frames that no symbol names" "$(cat "$tmp/got")" 'cprof-sym: 2 of 100
 
 {
 	segment
+	process 1
+	mapping 1 0 0x10000000 0x10000000 0
+	awk 'BEGIN { for (i = 0; i < 200000; i++) printf "0x%x\n", 268435456 + i * 16 }' | frames
+	awk 'BEGIN {
+		for (i = 1; i <= 200000; i++)
+			printf "jitmap time=2000 process=1 generation=0 data=\"%x 10 f\\n\"\n", i * 16
+	}'
+	printf '%s\n' 'jitmap time=3000 process=1 generation=0 data="10000050 20 first\n"' \
+		'jitmap time=4000 process=1 generation=0 data="10000040 20 second\n"'
+	finish
+} | named >"$tmp/got"
+is "code that a perf map names late" "$(cat "$tmp/got")" 'cprof-sym: 3 of 200000 frames named (0.0 %)'
+is "  by its first name" "$(names "$tmp/out" | grep -v -- '-$' | tr '\n' ' ')" \
+	"0x10000040 second+0 perfmap 0x10000050 first+0 perfmap 0x10000060 first+16 perfmap "
+
+{
+	segment
 	awk 'BEGIN {
 		for (i = 1; i <= 300000; i++)
 			print "process id=" i " time=1 pid=" i " nspid=0 parent=0 start=5 gen=0 via=snapshot"
