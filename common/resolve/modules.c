@@ -236,25 +236,41 @@ void modules_damaged(struct modules *m, struct module *module)
 	module->status = SOURCE_DAMAGED;
 }
 
-/* Evicts the least recently used other modules until the rest is small enough. */
+static int by_use(const void *a, const void *b)
+{
+	const struct module *x = *(struct module *const *)a, *y = *(struct module *const *)b;
+
+	return x->used < y->used ? -1 : x->used > y->used;
+}
+
+/*
+ * Evicts the least recently used other modules until the rest is small enough. Each search among all modules
+ * frees an eighth of the limit, so that millions of small modules need few searches. None is made if the
+ * wanted module was the only one left by the last search, however large it is.
+ */
 static void make_room(struct modules *m, const struct module *wanted)
 {
-	while (m->bytes > m->max) {
-		struct module *oldest = NULL;
+	struct module **others;
+	size_t n = 0, i = 0;
 
-		for (size_t i = 0; i < m->n; i++) {
-			struct module *module = &m->items[i];
+	if (m->bytes <= m->max || m->alone == (size_t)(wanted - m->items) + 1)
+		return;
+	others = malloc(m->n * sizeof(struct module *));
+	for (size_t k = 0; others && k < m->n; k++) {
+		struct module *module = &m->items[k];
 
-			/* An image is lent only for the first load; it is small. */
-			if (module->symbols && module != wanted && !module->has_image &&
-			    (!oldest || module->used < oldest->used))
-				oldest = module;
-		}
-		if (!oldest)
-			return;
-		drop_symbols(m, oldest);
-		oldest->evicted = true;
+		/* An image is lent only for the first load; it is small. */
+		if (module->symbols && module != wanted && !module->has_image)
+			others[n++] = module;
 	}
+	if (n)
+		qsort(others, n, sizeof(struct module *), by_use);
+	for (; i < n && m->bytes > m->max - m->max / 8; i++) {
+		drop_symbols(m, others[i]);
+		others[i]->evicted = true;
+	}
+	m->alone = others && i == n ? (size_t)(wanted - m->items) + 1 : 0;
+	free(others);
 }
 
 /* Updates the module's size: levels grow with use. */
@@ -310,6 +326,7 @@ static bool load_module(struct modules *m, struct module *module)
 	bool bare;
 
 	unload_module(m, module);
+	m->alone = 0;
 	module->symbols = symbols_new();
 	if (!module->symbols)
 		return false;
@@ -484,6 +501,7 @@ static bool load_new(struct modules *m, const struct module_identity *is, uint32
 	module->levels = NULL;
 	module->bytes = 0;
 	good = load_first(m, module, is) && (!module->doubtful || set_apart(m, is, &before, id));
+	m->alone = 0; /* the module may have moved */
 	unload_module(m, &before);
 	return good;
 }

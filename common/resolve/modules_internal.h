@@ -64,6 +64,7 @@ struct modules {
 	size_t bytes;      /* held by all modules */
 	size_t text_bytes; /* held by names, approximately */
 	size_t max;
+	size_t alone; /* the only module that is loaded, besides images, + 1; 0: there may be others */
 	uint64_t clock;
 	struct buf scratch, name, path;
 };
