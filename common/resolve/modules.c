@@ -403,18 +403,22 @@ static void write_own_key(struct buf *key, const struct module_identity *is)
 
 /*
  * Returns true if a file that was not found should be looked up as this process sees it: once for each live
- * process. scratch holds the key.
+ * process. tried: the number of its identity and path, which may be long.
  */
-static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
+static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is,
+			   uint32_t tried)
 {
 	size_t n = m->tried.n;
 	uint32_t dummy;
 
-	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK))
+	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK) ||
+	    module->version > PROCESSES_MAX)
 		return false;
-	buf_printf(&m->scratch, " of %llu %llu", (unsigned long long)is->user.pid, (unsigned long long)is->user.start);
+	buf_clear(&m->scratch);
+	buf_printf(&m->scratch, "%u of %llu %llu", (unsigned int)tried, (unsigned long long)is->user.pid,
+		   (unsigned long long)is->user.start);
 	m->scratch.failed |= !intern_add(&m->tried, buf_view(&m->scratch), &dummy);
-	return m->tried.n > n && module->version <= PROCESSES_MAX && finder_may_retry(is, module->status);
+	return m->tried.n > n && finder_may_retry(is, module->status);
 }
 
 static bool keep_slice(struct modules *m, struct slice *s)
@@ -512,7 +516,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	size_t n_tried = m->tried.n;
 	struct module *module;
 	bool retry, is_new;
-	uint32_t dummy;
+	uint32_t tried;
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
 		is.build_id.n = 0; /* too short to tell builds apart */
@@ -530,11 +534,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 		write_file(&m->scratch, &is, 0);
 	else
 		buf_bytes(&m->scratch, is.path.p, is.path.n);
-	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
+	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &tried))
 		return false;
 	/* The same build may still exist under another path, or in another process. */
 	is_new = m->tried.n > n_tried;
-	retry = is_for_process(m, module, &is);
+	retry = is_for_process(m, module, &is, tried);
 	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
 		return !m->scratch.failed;
 	return load_new(m, &is, id);
