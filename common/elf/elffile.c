@@ -233,7 +233,7 @@ const char *elf_refusal(enum elf_opened opened)
 {
 	static const char *const texts[] = {
 		[ELF_TOO_MANY_SECTIONS] = "too many sections (expected at most 131072)",
-		[ELF_TOO_MANY_SEGMENTS] = "too many program headers (expected at most 65536)",
+		[ELF_TOO_MANY_SEGMENTS] = "too many program headers (expected at most 4096)",
 		[ELF_TOO_LONG_NAMES] = "section names are too long (expected at most 64 MiB)",
 		[ELF_TOO_MANY_NOTES] = "too many notes (expected at most 16 MiB)",
 		[ELF_SPARSE] = "more holes than data in its sections",

@@ -14,7 +14,6 @@
 
 enum {
 	SECTIONS_MAX = 1 << 17,
-	SEGMENTS_MAX = 1 << 12,
 	NOTES_MAX = 1 << 16,   /* bytes of notes in a segment or a section */
 	NAME_BYTES_MAX = 255,  /* bytes of a section's name */
 	FILTERED_MAX = 1 << 26,
@@ -415,7 +414,7 @@ static void renumber_links(struct slim *s)
 
 static enum slim_result add_segments(struct slim *s, const struct slim_input *in)
 {
-	if (elf_getphdrnum(in->file->elf, &s->n_segments) != 0 || s->n_segments > SEGMENTS_MAX)
+	if (elf_getphdrnum(in->file->elf, &s->n_segments) != 0 || s->n_segments > ELF_SEGMENTS_MAX)
 		return SLIM_DAMAGED;
 	s->segments = calloc(s->n_segments + 1, sizeof(*s->segments));
 	if (!s->segments)

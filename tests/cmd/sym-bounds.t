@@ -38,9 +38,9 @@ taken() {
 refused sections 20000000 "too many sections (expected at most 131072)"
 refused sections 131073 "too many sections (expected at most 131072)"
 taken sections 131072
-refused segments 4000000000 "too many program headers (expected at most 65536)"
-refused segments 65537 "too many program headers (expected at most 65536)"
-taken segments 65536
+refused segments 4000000000 "too many program headers (expected at most 4096)"
+refused segments 4097 "too many program headers (expected at most 4096)"
+taken segments 4096
 refused names 4000000000 "section names are too long (expected at most 64 MiB)"
 taken names 67108864
 refused notes 2000 "too many notes (expected at most 16 MiB)"
