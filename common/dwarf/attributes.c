@@ -3,23 +3,30 @@
 
 #include "common/dwarf/unit.h"
 
+struct reading {
+	struct attributes *a;
+	unsigned int n;
+};
+
 static int keep_attribute(Dwarf_Attribute *attribute, void *arg)
 {
 	enum wanted wanted = wanted_of(attribute->code);
-	struct attributes *a = arg;
+	struct reading *r = arg;
 
 	if (wanted < WANTED) {
-		a->of[wanted] = *attribute;
-		a->has[wanted] = true;
+		r->a->of[wanted] = *attribute;
+		r->a->has[wanted] = true;
 	}
-	return DWARF_CB_OK;
+	return r->n++ < ATTRIBUTES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 /* libdw delivers an attribute before it checks that it is inside its unit, so all count or none. */
 bool attributes_read(Dwarf_Die *die, struct attributes *a)
 {
+	struct reading r = { .a = a };
+
 	memset(a->has, 0, sizeof(a->has));
-	return dwarf_getattrs(die, keep_attribute, a, 0) == 1;
+	return dwarf_getattrs(die, keep_attribute, &r, 0) == 1;
 }
 
 static bool is_address(unsigned int form)

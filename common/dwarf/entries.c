@@ -196,7 +196,8 @@ static bool add_attribute(struct entries *es, struct abbreviation *a, uint64_t c
 	uint8_t size = size_of(es, form);
 	enum wanted wanted = wanted_of(code);
 
-	if (size == SIZE_UNKNOWN || a->tail > UINT32_MAX - SIZE_VARIES || es->n_stops >= STOPS_MAX)
+	if (size == SIZE_UNKNOWN || a->tail > UINT32_MAX - SIZE_VARIES || a->n >= ATTRIBUTES_MAX ||
+	    es->n_stops >= STOPS_MAX)
 		return false;
 	if (wanted != WANT_SIBLING && !is_asked(a->tag))
 		wanted = WANT_NONE;

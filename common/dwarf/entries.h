@@ -48,6 +48,12 @@ struct attributes {
 	bool has[WANTED];
 };
 
+/*
+ * An entry may take one byte and have millions of attributes of no bytes, so those that are examined are
+ * limited. About 20 are usual. An entry that has more counts as damaged.
+ */
+enum { ATTRIBUTES_MAX = 256 };
+
 /* Returns the enum value for a DW_AT code, or WANT_NONE. */
 enum wanted wanted_of(uint64_t code);
 

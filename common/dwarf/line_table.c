@@ -126,14 +126,17 @@ static bool read_text(struct cursor *c, struct slice *s)
 	return true;
 }
 
+bool text_at(const uint8_t *p, const uint8_t *end, struct slice *text)
+{
+	size_t left = (size_t)(end - p);
+
+	*text = (struct slice){ p, strnlen((const char *)p, left < LINES_TEXT_MAX ? left : LINES_TEXT_MAX) };
+	return text->n < left;
+}
+
 static bool read_text_at(struct slice section, uint64_t offset, struct slice *s)
 {
-	struct cursor c = cursor_over(section.p, section.n);
-
-	if (offset >= section.n)
-		return false;
-	c.p += offset;
-	return read_text(&c, s);
+	return offset < section.n && text_at(section.p + offset, section.p + section.n, s);
 }
 
 /* Notes that a limit was reached, which ends the table like damage. */

@@ -19,6 +19,14 @@ enum { LINE_TABLE_BYTES_MAX = 1 << 12, LINE_TABLE_FILES_MAX = 64 };
 enum { LINE_TABLE_BYTES_MAX = 1 << 27, LINE_TABLE_FILES_MAX = 1 << 20 };
 #endif
 
+enum { LINES_TEXT_MAX = 8192 }; /* bytes of a name or path; longer names are cut, longer paths left out */
+
+/*
+ * Sets *text to the one at p, before end, or to its first LINES_TEXT_MAX bytes: a file may refer to one long
+ * text a million times. Returns false if it has no end.
+ */
+bool text_at(const uint8_t *p, const uint8_t *end, struct slice *text);
+
 /* The addresses where code can be. If empty: anywhere but where linkers put discarded code. */
 struct code_range {
 	uint64_t start, end;

@@ -69,7 +69,7 @@ static bool may_follow(const struct lines *l, const Dwarf_Attribute *a)
 	return !is_elsewhere(a->form) || (l->alt_dwarf && dwarf_cu_getdwarf(a->cu) == l->dwarf);
 }
 
-/* Reads the text of an attribute, up to the end of its section. */
+/* Reads the text of an attribute, up to the end of its section, or its first LINES_TEXT_MAX bytes. */
 static bool attribute_text(const struct lines *l, const struct attributes *all, enum wanted wanted,
 			   struct slice *text)
 {
@@ -82,12 +82,12 @@ static bool attribute_text(const struct lines *l, const struct attributes *all, 
 	s = dwarf_formstring(&a);
 	for (unsigned int i = 0; s && i < 3 * HOME_PARTS; i++) {
 		struct slice part = homes[i / HOME_PARTS]->parts[i % HOME_PARTS];
-		const uint8_t *p = (const uint8_t *)s, *nul;
+		const uint8_t *p = (const uint8_t *)s;
 
 		if (!part.p || p < part.p || p >= part.p + part.n)
 			continue;
-		nul = memchr(p, '\0', (size_t)(part.p + part.n - p));
-		*text = (struct slice){ p, nul ? (size_t)(nul - p) : 0 };
+		if (!text_at(p, part.p + part.n, text))
+			text->n = 0;
 		return text->n > 0;
 	}
 	return false;

@@ -15,8 +15,6 @@
 #include "common/dwarf/lines.h"
 #include "common/elf/parts.h"
 
-enum { LINES_TEXT_MAX = 8192 }; /* bytes of a name or path; longer names are cut, longer paths left out */
-
 /* The sections that may contain texts, so that no text is read beyond its section. */
 enum home_part { HOME_INFO, HOME_STR, HOME_LINE_STR, HOME_PARTS };
 
