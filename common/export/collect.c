@@ -311,12 +311,13 @@ static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, cons
 static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t number, uint32_t *at, bool *resolved)
 {
 	uint32_t frame = c->native.nodes[node].frame, location;
-	uint64_t key = (uint64_t)frame << 32 | number;
 	struct gather_names_run run;
+	uint64_t key;
 
 	if (!gather_names_frame(&c->names, frame, epoch, number, &run))
 		return false;
 	*resolved = run.resolved;
+	key = (uint64_t)(run.labels - c->names.runs); /* the same for all epochs in which the frame means the same */
 	if (!idmap_find(&c->located, key, &location) &&
 	    (!locate_frame(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
 		return false;

@@ -12,6 +12,7 @@ bool gather_names_init(struct gather_names *t, struct capture *c, struct profile
 {
 	*t = (struct gather_names){ .c = c, .p = p, .parts = parts, .n_runs = 1 };
 	idmap_init(&t->by_epoch);
+	intern_init(&t->meanings);
 	idmap_init(&t->epochs);
 	t->by_frame = calloc(c->n_frames + 1, sizeof(*t->by_frame));
 	return t->by_frame && timeline_places(&t->places, c) && timeline_symbols(&t->symbols, c);
@@ -24,6 +25,8 @@ void gather_names_release(struct gather_names *t)
 	free(t->runs);
 	free(t->by_frame);
 	idmap_release(&t->by_epoch);
+	intern_release(&t->meanings);
+	free(t->by_meaning);
 	idmap_release(&t->epochs);
 	buf_release(&t->text);
 	buf_release(&t->line);
@@ -472,6 +475,30 @@ bool gather_names_epoch(struct gather_names *t, uint64_t epoch, uint32_t *number
 	return idmap_set(&t->epochs, epoch, *number);
 }
 
+/* All that the labels of a frame, and its place in a file, depend on. */
+struct meaning {
+	uint64_t offset, map_start, map_end;
+	uint32_t frame, symbol, file, zero;
+};
+
+/* Names the frame, unless it means the same as in an epoch before. */
+static bool find_meaning(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+{
+	const struct capture_place *place = gather_names_place(t, frame, epoch);
+	struct meaning m = { .frame = frame, .symbol = timeline_find(&t->symbols, frame, epoch) };
+	uint32_t id;
+
+	if (place)
+		m = (struct meaning){ place->offset, place->map_start, place->map_end, frame, m.symbol, place->file, 0 };
+	if (!intern_add(&t->meanings, (struct slice){ (const uint8_t *)&m, sizeof(m) }, &id) ||
+	    !grow_array(&t->by_meaning, &t->cap_by_meaning, id, sizeof(*t->by_meaning)))
+		return false;
+	if (!t->by_meaning[id] && !look_up_frame(t, frame, epoch, &t->by_meaning[id]))
+		return false;
+	*at = t->by_meaning[id];
+	return true;
+}
+
 static bool find_run(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t number, uint32_t *at)
 {
 	uint64_t key = (uint64_t)frame << 32 | number;
@@ -483,7 +510,7 @@ static bool find_run(struct gather_names *t, uint32_t frame, uint64_t epoch, uin
 		return t->by_frame[frame] != 0;
 	}
 	return idmap_find(&t->by_epoch, key, at) ||
-	       (look_up_frame(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
+	       (find_meaning(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
 }
 
 bool gather_names_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t number, struct gather_names_run *run)

@@ -11,7 +11,7 @@
  *	gather_names_release(&t);
  *
  * Create it after the whole segment has been read, because kernel symbols and names may come after the
- * samples. A frame is looked up once for each epoch in which it may mean something else.
+ * samples. A frame is named once for each pair of a place and a symbol that it has in some epoch.
  *
  * A frame without a symbol is named by its place in the file, "[libfoo.so+0x1231]", which is the same
  * wherever the file was mapped. In memory without a file it is "[jit]" if the process has a perf map,
@@ -71,6 +71,9 @@ struct gather_names {
 	size_t n_runs, cap_runs;
 	uint32_t *by_frame; /* index in runs, for frames with one meaning; 0: not looked up yet */
 	struct idmap by_epoch; /* frame and number of the epoch to index in runs, for all others */
+	struct intern meanings; /* frames with a place and a symbol: many epochs may share them */
+	uint32_t *by_meaning;   /* by these to index in runs */
+	size_t cap_by_meaning;
 	struct idmap epochs;   /* epoch to its number */
 	struct buf text, line, place;
 	/* Options; all false after gather_names_init. */
