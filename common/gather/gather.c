@@ -29,6 +29,7 @@ void gather_release(struct gather *g)
 	run_spans_release(&g->portions);
 	gather_spread_release(g);
 	free(g->origins);
+	buf_release(&g->labels);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);

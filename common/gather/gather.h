@@ -105,6 +105,8 @@ struct gather {
 	size_t cap_ticked;
 	struct gather_tap *tap; /* NULL: none */
 	struct gather_origin *origins; /* by hash: numbers of origins found before */
+	struct buf labels; /* the text of the segment's labels, while stacks are added */
+	bool labels_known;
 	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

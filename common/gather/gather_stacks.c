@@ -244,14 +244,20 @@ static bool count_unresolved(struct gather *g, const struct gather_names *names,
 						  gather_names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
-/* "key=value,key=value" */
-static bool append_labels(const struct gather *g, struct buf *text)
+/* Makes "key=value,key=value", once for all origins of the segment: each of both may be many. */
+static bool find_labels(struct gather *g)
 {
 	struct buf all = { 0 };
 	struct capture_label *labels;
 	size_t n;
-	bool good = capture_labels(&g->capture, &labels, &n);
+	bool good;
 
+	if (g->labels_known)
+		return true;
+	if (!capture_labels(&g->capture, &labels, &n))
+		return false;
+	g->labels_known = true;
+	buf_clear(&g->labels);
 	for (size_t i = 0; i < n; i++) {
 		buf_text(&all, i ? "," : "");
 		buf_bytes(&all, labels[i].key.p, labels[i].key.n);
@@ -260,18 +266,18 @@ static bool append_labels(const struct gather *g, struct buf *text)
 	}
 	free(labels);
 	if (all.n)
-		sanitize_append(text, buf_view(&all));
-	good = good && !all.failed && !text->failed;
+		sanitize_append(&g->labels, buf_view(&all));
+	good = !all.failed && !g->labels.failed;
 	buf_release(&all);
 	return good;
 }
 
 static bool make_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
-	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
+	struct buf host = { 0 }, container = { 0 }, comm = { 0 };
 	const struct origins *all = g->view->origins;
 	enum view_by by = all->grain == ORIGIN_PROCESS ? BY_PROCESS : BY_COMM;
-	bool good = append_labels(g, &labels);
+	bool good = find_labels(g);
 	struct origin o = { 0 };
 
 	if (capture_meta(&g->capture, "host").n)
@@ -288,12 +294,11 @@ static bool make_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	}
 	o.host = buf_view(&host);
 	o.container = buf_view(&container);
-	o.labels = buf_view(&labels);
+	o.labels = buf_view(&g->labels);
 	o.comm = buf_view(&comm);
 	good = good && !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
 	buf_release(&host);
 	buf_release(&container);
-	buf_release(&labels);
 	buf_release(&comm);
 	return good;
 }
@@ -478,6 +483,7 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 	names.modules = g->view->modules;
 	names.annotated = g->view->annotate;
 	names.side = g->side;
+	g->labels_known = false;
 	free(g->memo);
 	g->cap_memo = g->capture.n_nodes + 1;
 	g->memo = calloc(g->cap_memo, sizeof(*g->memo));
