@@ -13,6 +13,7 @@ struct projecting {
 	struct profile *to;
 	bool collapse;
 	uint32_t *depth;
+	uint32_t *root;       /* by node: its stack's innermost frame that is a root; 0: it has none */
 	uint32_t *calls;      /* by node: NOT_CALLED, NOT_NAMED, or NAMED + label; NULL: not asked for */
 	uint32_t *names;      /* by label: 0 if not looked at, otherwise NOT_..., NAMED + label, + 1 */
 	struct idmap nodes;   /* call << 32 | node to its node in the new tree */
@@ -330,11 +331,7 @@ static bool place_stack(struct projecting *p, uint32_t node, uint32_t *at)
 		if (!place_roots(p, node, call, at))
 			return false;
 	} else {
-		uint32_t outer = node;
-
-		while (p->depth[outer] > p->j->roots)
-			outer = p->from->nodes[outer].parent;
-		node = outer;
+		node = p->root[node];
 	}
 	while (n) {
 		uint32_t inner = p->path[--n];
@@ -350,8 +347,10 @@ static bool place_all(struct projecting *p, uint32_t *map)
 {
 	const struct profile *from = p->from;
 
-	for (size_t i = 1; i < from->n; i++)
+	for (size_t i = 1; i < from->n; i++) {
 		p->depth[i] = p->depth[from->nodes[i].parent] + 1;
+		p->root[i] = p->depth[i] <= p->j->roots ? (uint32_t)i : p->root[from->nodes[i].parent];
+	}
 	if (has_column(p->j, COLUMN_SYSCALL) && !find_calls(p))
 		return false;
 	for (size_t i = 1; i < from->n; i++) {
@@ -373,8 +372,10 @@ bool projection_apply(const struct projection *j, const struct profile *from, st
 	idmap_init(&p.groups);
 	idmap_init(&p.labels);
 	p.depth = calloc(from->n, sizeof(*p.depth));
-	good = p.depth && place_all(&p, map);
+	p.root = calloc(from->n, sizeof(*p.root));
+	good = p.depth && p.root && place_all(&p, map);
 	free(p.depth);
+	free(p.root);
 	free(p.calls);
 	free(p.names);
 	free(p.path);

@@ -29,4 +29,21 @@ X
 is "a frame with long names, at two places in turn" "$(soon cprof-fold -i "$tmp/places")" 0
 is "  is counted" "$(sed 's/.* //' "$tmp/got")" 200000
 is "  likewise as callgrind's functions" "$(soon cprof-convert -i -t callgrind "$tmp/places")" 0
+
+# A stack of a million frames, with a sample at each
+{
+	segment
+	process 1
+	echo 'frame id=1 process=1 kind=exact address=0x1010'
+	awk 'BEGIN {
+		print "node id=16 parent=1 frame=1"
+		for (i = 17; i < 1000000; i++)
+			print "node id=" i " parent=" i - 1 " frame=1"
+		for (i = 16; i < 1000000; i++)
+			print "sample time=1000 event=1 cpu=0 thread=1 user=" i " kernel=0 weight=1"
+	}'
+	finish
+} | cprof-dump -r >"$tmp/deep"
+is "functions of each thread, in stacks of a million frames" "$(soon cprof-top --by thread,function "$tmp/deep")" 0
+like "  are counted" "$(cat "$tmp/got")" ' 999984 '
 done_testing
