@@ -57,39 +57,45 @@ static bool is_library(struct slice name)
 	       (name.n > 3 && memcmp(name.p, "ld-", 3) == 0);
 }
 
-static bool is_named(struct slice name, struct slice comm)
+/* Collects the commands of the threads of the process: each thread may have renamed itself. */
+static bool find_commands(const struct traces *s, const uint32_t *numbers, uint32_t process,
+			  struct intern *commands)
 {
-	return comm.n && (name.n < COMM_MAX ? name.n : COMM_MAX) == comm.n && memcmp(name.p, comm.p, comm.n) == 0;
+	uint32_t id;
+
+	for (size_t i = 1; i < s->n_owners; i++) {
+		if (numbers[i] == process && s->owners[i].pid &&
+		    !intern_add(commands, traces_get(s, s->owners[i].comm), &id))
+			return false;
+	}
+	return true;
 }
 
-/* Returns whether any thread of the process has a command that fits; each thread may have renamed itself. */
-static bool is_command(const struct traces *s, struct slice name, const uint32_t *numbers, uint32_t process)
+static bool is_command(const struct intern *commands, struct slice name)
 {
-	for (size_t i = 1; i < s->n_owners; i++) {
-		if (numbers[i] == process && s->owners[i].pid && is_named(name, traces_get(s, s->owners[i].comm)))
-			return true;
-	}
-	return false;
+	uint32_t id;
+
+	name.n = name.n < COMM_MAX ? name.n : COMM_MAX;
+	return intern_find(commands, name, &id);
 }
 
 /* Returns 2 if the file is named after the command, 1 if it may be an executable. */
-static int rank_mapping(const struct traces *s, uint32_t mapping, const uint32_t *numbers, uint32_t process)
+static int rank_mapping(const struct traces *s, uint32_t mapping, const struct intern *commands)
 {
 	struct slice path = traces_get(s, s->mappings[mapping].path), name = slice_base(path);
 
 	if (s->mappings[mapping].kernel || path.n == 0 || path.p[0] == '[' || name.n == 0)
 		return 0;
-	return is_command(s, name, numbers, process) ? 2 : !is_library(name);
+	return is_command(commands, name) ? 2 : !is_library(name);
 }
 
-static uint32_t choose_mapping(const struct traces *s, const bool *mappings, const uint32_t *numbers,
-			       uint32_t process)
+static uint32_t choose_mapping(const struct traces *s, const bool *mappings, const struct intern *commands)
 {
 	uint32_t best = 0;
 	int highest = 0;
 
 	for (uint32_t i = 1; i < s->n_mappings; i++) {
-		int r = mappings[i] ? rank_mapping(s, i, numbers, process) : 0;
+		int r = mappings[i] ? rank_mapping(s, i, commands) : 0;
 
 		if (r > highest || (r && r == highest && s->mappings[i].start < s->mappings[best].start)) {
 			highest = r;
@@ -105,8 +111,10 @@ bool mainfile_find(const struct traces *s, uint32_t *mapping)
 	uint64_t *weights = calloc(s->n_owners, sizeof(*weights));
 	bool *nodes = calloc(s->n_nodes, sizeof(*nodes)), *mappings = calloc(s->n_mappings, sizeof(*mappings));
 	bool good = numbers && weights && nodes && mappings;
+	struct intern commands;
 	size_t n = 0;
 
+	intern_init(&commands);
 	*mapping = 0;
 	good = good && number_owners(s, numbers, &n);
 	if (good && n) {
@@ -115,8 +123,10 @@ bool mainfile_find(const struct traces *s, uint32_t *mapping)
 			if (numbers[s->samples[i].owner] == process)
 				mark_mappings(s, s->samples[i].node, nodes, mappings);
 		}
-		*mapping = choose_mapping(s, mappings, numbers, process);
+		good = find_commands(s, numbers, process, &commands);
+		*mapping = good ? choose_mapping(s, mappings, &commands) : 0;
 	}
+	intern_release(&commands);
 	free(numbers);
 	free(weights);
 	free(nodes);
