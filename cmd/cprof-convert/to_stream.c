@@ -72,23 +72,37 @@ static void warn_lost(const char *name, uint64_t n, const char *what)
 		cli_warn("%s: %" PRIu64 " %s", name, n, what);
 }
 
-/* Says which parts of the profile the stream does not have. */
-static void warn_profile(const struct input *in, const struct pprof_reader *r)
+/* Names the sample types that the stream does not have. Millions of them may share one long name. */
+static void warn_types(const struct input *in, const struct pprof_reader *r)
 {
+	enum { NAMED = 16, NAME_MAX_BYTES = 100 };
 	const struct pprof_tables *t = &r->tables;
 	struct buf others = { 0 };
+	size_t n = 0;
 
 	for (size_t i = 0; i < t->n_types; i++) {
 		struct slice type = pprof_text(t, t->types[i].type);
 
-		if (i == r->type || (i == r->counted && !r->merged))
+		if (i == r->type || (i == r->counted && !r->merged) || n++ >= NAMED)
 			continue;
+		if (type.n > NAME_MAX_BYTES)
+			type.n = NAME_MAX_BYTES;
 		buf_text(&others, others.n ? ", " : "");
 		sanitize_append(&others, type);
 	}
-	if (others.n)
+	if (n > NAMED)
+		buf_printf(&others, " and %zu more", n - NAMED);
+	if (n)
 		cli_warn("%s: sample types left out: %s (--sample-type)", in->name, buf_cstr(&others));
 	buf_release(&others);
+}
+
+/* Says which parts of the profile the stream does not have. */
+static void warn_profile(const struct input *in, const struct pprof_reader *r)
+{
+	const struct pprof_tables *t = &r->tables;
+
+	warn_types(in, r);
 	warn_lost(in->name, r->lost.rows, "rows left out: they have no value, or one below 0");
 	warn_lost(in->name, r->lost.locations, "frames left out: their locations are not in the profile");
 	warn_lost(in->name, r->lost.labels,

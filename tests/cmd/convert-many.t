@@ -62,4 +62,27 @@ print(texts[mapping[5]].decode())
 X
 )" /bin/f77777
 
+# 200,000 sample types with one name of 1 MB
+python3 - "$tmp/types" <<'X'
+import sys
+
+
+def varint(v):
+    out = b''
+    while v > 127:
+        out, v = out + bytes([v & 127 | 128]), v >> 7
+    return out + bytes([v])
+
+
+def message(field, body):
+    return varint(field << 3 | 2) + varint(len(body)) + body
+
+
+with open(sys.argv[1], 'wb') as f:
+    f.write(message(1, b'\x08\x01\x10\x01') * 200000)
+    f.write(message(6, b'') + message(6, b'x' * 1000000))
+X
+timeout 300 "$BUILD/tests/peak" "$tmp/kib" cprof-convert -t stream -f pprof "$tmp/types" >"$tmp/got" 2>"$tmp/err"
+like "sample types that share a long name are named in part" "$(cut -c 1-2000 "$tmp/err")" 'x and 199[0-9]* more'
+like "  with little memory" "$(cut -d' ' -f1 "$tmp/kib")" '^[0-9]{1,6}$'
 done_testing
