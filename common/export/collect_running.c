@@ -91,7 +91,7 @@ void collect_running_ran(struct collect *c, const struct record_ran *r)
 		return;
 	if (!run_spans_makes_sense(r))
 		running_drop(&c->running, r->thread);
-	else if (!run_spans_add(&c->spans, r))
+	else if (!run_spans_add(&c->spans, &c->capture, r))
 		c->failed = true;
 }
 

@@ -409,7 +409,7 @@ void gather_keys_ran(struct gather *g, const struct record_ran *r)
 		return;
 	if (!run_spans_makes_sense(r))
 		running_drop(&g->running, r->thread);
-	else if (!run_spans_add(&g->portions, r))
+	else if (!run_spans_add(&g->portions, &g->capture, r))
 		g->failed = true;
 	gather_spread_ran(g, r);
 }

@@ -169,11 +169,40 @@ static bool changes_process(const struct capture *c, const struct record *r, uin
 	return true;
 }
 
-/* Returns whether the spans of all threads, or of all threads of a process, are due. */
+/* Returns whether the spans of all threads, or of all threads of a process, are due. A segment has one end. */
 static bool makes_many_due(const struct capture *c, const struct record *r, uint64_t *process)
 {
 	*process = UINT64_MAX;
-	return !r || r->type == RECORD_SEGMENT || r->type == RECORD_END || changes_process(c, r, process);
+	return !r || r->type == RECORD_SEGMENT || (r->type == RECORD_END && !c->end_seen) ||
+	       changes_process(c, r, process);
+}
+
+/* Adds the thread to the list of its process. Returns false if out of memory. */
+static bool list_thread(struct run_spans *s, uint64_t thread, uint32_t process)
+{
+	struct run_spans_thread *t = &s->threads[thread];
+
+	if (t->listed)
+		return true;
+	if (!grow_array(&s->lists, &s->cap_lists, process, sizeof(*s->lists)))
+		return false;
+	t->listed = true;
+	t->other = s->lists[process];
+	s->lists[process] = (uint32_t)thread + 1;
+	return true;
+}
+
+/* Takes a thread with a pending span out of the list of the process. Returns false if there is none. */
+static bool unlist_thread(struct run_spans *s, uint64_t process, uint64_t *thread)
+{
+	while (process < s->cap_lists && s->lists[process]) {
+		*thread = s->lists[process] - 1;
+		s->lists[process] = s->threads[*thread].other;
+		s->threads[*thread].listed = false;
+		if (is_pending(s, *thread, UINT64_MAX))
+			return true;
+	}
+	return false;
 }
 
 bool run_spans_due(struct run_spans *s, const struct select *a, const struct record *r, struct record_ran *part)
@@ -186,9 +215,13 @@ bool run_spans_due(struct run_spans *s, const struct select *a, const struct rec
 		*part = take_portion(s, a, thread);
 		return true;
 	}
+	if (process != UINT64_MAX) {
+		if (!unlist_thread(s, process, &thread))
+			return false;
+		*part = take_portion(s, a, thread);
+		return true;
+	}
 	for (; s->next < s->n; s->next++) {
-		if (process != UINT64_MAX && a->capture->threads[s->next].process != process)
-			continue;
 		if (is_pending(s, s->next, until)) {
 			*part = take_portion(s, a, s->next);
 			return true;
@@ -211,11 +244,11 @@ bool run_spans_makes_sense(const struct record_ran *r)
 	return r->ns <= r->span && r->span <= r->time;
 }
 
-bool run_spans_add(struct run_spans *s, const struct record_ran *r)
+bool run_spans_add(struct run_spans *s, const struct capture *c, const struct record_ran *r)
 {
 	struct run_spans_thread *t = thread_of(s, r->thread);
 
-	if (!t)
+	if (!t || !list_thread(s, r->thread, c->threads[r->thread].process))
 		return false;
 	t->pending = *r;
 	t->pending_from = t->from;
@@ -259,6 +292,7 @@ void run_spans_forget(struct run_spans *s)
 {
 	if (s->n)
 		memset(s->threads, 0, s->n * sizeof(*s->threads));
+	clear_array(&s->lists, &s->cap_lists, sizeof(*s->lists));
 	s->n = s->next = 0;
 	s->since_known = false;
 }
@@ -266,5 +300,6 @@ void run_spans_forget(struct run_spans *s)
 void run_spans_release(struct run_spans *s)
 {
 	free(s->threads);
+	free(s->lists);
 	*s = (struct run_spans){ 0 };
 }

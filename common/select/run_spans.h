@@ -44,8 +44,12 @@ struct run_spans {
 		struct record_ran pending;    /* the last RAN, until it is due; time 0: none */
 		uint64_t pending_from;        /* from and waits as they were when pending came */
 		struct run_spans_waits pending_waits;
+		uint32_t other; /* the next in the list of its process, + 1; 0: none */
+		bool listed;    /* it is in that list */
 	} *threads;
 	size_t cap, n; /* n: one past the last thread that the segment mentions */
+	uint32_t *lists; /* by process: first of the threads that may have a span pending, + 1; 0: none */
+	size_t cap_lists;
 	size_t next;   /* the next thread to check when all are due */
 	uint64_t since; /* META_WAITS_SINCE of the segment */
 	bool since_known;
@@ -59,7 +63,7 @@ bool run_spans_due(struct run_spans *s, const struct select *a, const struct rec
 /* Returns whether the thread ran no longer than the span, and the span does not begin before time 0. */
 bool run_spans_makes_sense(const struct record_ran *r);
 /* Takes a valid RAN of a defined thread, before which nothing is due; returns false if out of memory. */
-bool run_spans_add(struct run_spans *s, const struct record_ran *r);
+bool run_spans_add(struct run_spans *s, const struct capture *c, const struct record_ran *r);
 /* Takes a sample of a defined thread; samples other than waits do nothing. Returns false if out of memory. */
 bool run_spans_wait(struct run_spans *s, const struct select *a, const struct record_sample *r);
 /* Clears all threads, for the next segment. */

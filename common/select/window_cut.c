@@ -45,7 +45,7 @@ bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struc
 {
 	if (!run_spans_makes_sense(r) || !capture_has_thread(c, r->thread))
 		return false;
-	l->no_memory = !run_spans_add(&l->portions, r) || l->no_memory;
+	l->no_memory = !run_spans_add(&l->portions, c, r) || l->no_memory;
 	return true;
 }
 

@@ -46,4 +46,28 @@ is "  likewise as callgrind's functions" "$(soon cprof-convert -i -t callgrind "
 } | cprof-dump -r >"$tmp/deep"
 is "functions of each thread, in stacks of a million frames" "$(soon cprof-top --by thread,function "$tmp/deep")" 0
 like "  are counted" "$(cat "$tmp/got")" ' 999984 '
+
+# A process that changes its control group often, beside many threads with run time that is not due yet
+{
+	segment
+	echo 'event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0'
+	printf 'cgroup id=%s path="/%s"\n' 1 a 2 b
+	process 1
+	process 2
+	awk 'BEGIN {
+		for (i = 3; i <= 300000; i++)
+			print "thread id=" i " time=1 process=1 tid=" i + 1000
+		for (i = 3; i <= 300000; i++)
+			print "ran time=1000 thread=" i " ns=10 span=20"
+		print "sample time=1000 event=1 cpu=0 thread=300000 user=0 kernel=0 weight=1"
+		for (i = 0; i < 300000; i++)
+			print "member time=1001 process=2 cgroup=" i % 2 + 1
+	}'
+	finish
+} | cprof-dump -r >"$tmp/groups"
+is "changes of a control group beside many threads" "$(soon cprof-fold --wall "$tmp/groups")" 0
+is "  leave their run time" "$(awk '/not sampled/ { print $NF }' "$tmp/got")" 2999980
+is "  and the names that a selection without samples lists" \
+	"$(soon cprof-fold --wall --comm nobody "$tmp/groups"; grep -c 'recorded commands' "$tmp/err")" "0
+1"
 done_testing

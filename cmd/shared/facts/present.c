@@ -77,7 +77,7 @@ static void settle_threads(struct present *p, const struct capture *c)
 		add_number(p, PRESENT_TIDS, t->tid, capture_text(c, name), weight);
 		add_number(p, PRESENT_PIDS, pid, capture_text(c, comm), weight);
 	}
-	p->n_threads = 0;
+	p->n_threads = p->n_fresh = 0;
 	p->based = false;
 }
 
@@ -115,6 +115,11 @@ static void take_sample(struct present *p, const struct view *v, const struct ca
 			cli_no_memory();
 		p->threads[p->n_threads] = (struct present_thread){ 0, 0 };
 	}
+	if (!p->threads[r->thread].fresh) {
+		if (!grow_array(&p->fresh, &p->cap_fresh, p->n_fresh, sizeof(*p->fresh)))
+			cli_no_memory();
+		p->fresh[p->n_fresh++] = (uint32_t)r->thread;
+	}
 	p->threads[r->thread].fresh += v->weight == WEIGHT_NS ? part.weight : 1;
 }
 
@@ -131,8 +136,8 @@ void present_record(struct present *p, const struct view *v, const struct captur
 	else if (r->type == RECORD_COMM && r->comm.thread < p->n_threads)
 		settle_names(p, c, r->comm.thread);
 	else if (r->type == RECORD_MEMBER || r->type == RECORD_OWNER)
-		for (size_t i = 0; i < p->n_threads; i++) /* any thread of the process may have samples */
-			settle_names(p, c, i);
+		while (p->n_fresh) /* any thread of the process may have samples */
+			settle_names(p, c, p->fresh[--p->n_fresh]);
 }
 
 void present_end(struct present *p, const struct capture *c)
@@ -318,5 +323,6 @@ void present_release(struct present *p)
 	}
 	intern_release(&p->comms);
 	free(p->threads);
+	free(p->fresh);
 	*p = (struct present){ 0 };
 }

@@ -55,6 +55,8 @@ struct present {
 	struct intern comms;
 	struct present_thread *threads; /* by id */
 	size_t n_threads, cap_threads;
+	uint32_t *fresh; /* threads that may have fresh weight */
+	size_t n_fresh, cap_fresh;
 	uint64_t base; /* time 0 of the segment, see recordings_base */
 	bool based;
 };
