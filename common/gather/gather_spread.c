@@ -99,15 +99,18 @@ void gather_spread_ran(struct gather *g, const struct record_ran *r)
 {
 	struct gather_waited *w = waits_of(g, r->thread);
 	uint64_t start = r->time - (r->span < r->time ? r->span : r->time);
-	size_t old = 0;
 
 	if (!w)
 		return;
-	while (old < w->n && w->list[old].end <= start)
-		old++;
-	w->n -= old;
-	if (old && w->n)
-		memmove(w->list, w->list + old, w->n * sizeof(*w->list));
+	start = start > w->ran ? start : w->ran; /* spans that overlap make no sense, but may come */
+	w->ran = r->time > w->ran ? r->time : w->ran;
+	while (w->first < w->n && w->list[w->first].end <= start)
+		w->first++;
+	if (w->first <= w->n / 2)
+		return;
+	w->n -= w->first;
+	memmove(w->list, w->list + w->first, w->n * sizeof(*w->list));
+	w->first = 0;
 }
 
 bool gather_spread_gap(const struct gather *g, const struct record_ran *part, struct gather_gap *gap)
@@ -115,6 +118,8 @@ bool gather_spread_gap(const struct gather *g, const struct record_ran *part, st
 	const struct gather_waited *w = waits_of(g, part->thread);
 
 	gap->start = gap->end;
+	if (w && gap->next < w->first)
+		gap->next = w->first;
 	while (w && gap->next < w->n && w->list[gap->next].start <= gap->start) {
 		if (w->list[gap->next].end > gap->start)
 			gap->start = w->list[gap->next].end;
@@ -182,7 +187,7 @@ void gather_spread_forget(struct gather *g)
 	if (g->cap_waited > WAITED_KEPT)
 		release_waited(g);
 	for (size_t i = 0; i < g->cap_waited; i++)
-		g->waited[i].n = 0;
+		g->waited[i].first = g->waited[i].n = g->waited[i].ran = 0;
 	clear_array(&g->ticked, &g->cap_ticked, sizeof(*g->ticked));
 }
 

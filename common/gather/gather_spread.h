@@ -22,12 +22,16 @@ struct gather_piece {
 	uint64_t weight;
 };
 
-/* The waits of a thread that may lie in a span of run time which is not due yet, in the order of time. */
+/*
+ * The waits of a thread that may lie in a span of run time which is not due yet, in the order of time. Those
+ * before first are not needed any more, nor are those before the time of the last span.
+ */
 struct gather_waited {
 	struct gather_wait {
 		uint64_t start, end;
 	} *list;
-	size_t n, cap;
+	size_t first, n, cap;
+	uint64_t ran;
 };
 
 /* A part of a span in which the thread did not wait. next: the first wait after it. */
