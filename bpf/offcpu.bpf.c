@@ -386,12 +386,20 @@ WALK_FN int begin_waker(unsigned long long now, unsigned long long *site)
 	*site = key;
 	if (t->wakes[key & (WAKE_SITES - 1)] == seen)
 		return 0;
-	if (!begin_own_stack(key, now, STACK_OF_WAKER)) {
-		*site = 0;
-		return 0;
-	}
-	t->wakes[key & (WAKE_SITES - 1)] = seen;
-	return 1;
+	if (begin_own_stack(key, now, STACK_OF_WAKER))
+		return 1;
+	*site = 0;
+	return 0;
+}
+
+/* User space has the stack of the current thread as a waker at this place. */
+WALK_FN int know_waker(unsigned long long site)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (t)
+		t->wakes[site & (WAKE_SITES - 1)] = mix_key(site, epoch);
+	return 0;
 }
 
 static __always_inline unsigned long long waker_site(void *ctx, unsigned long long now)
@@ -404,6 +412,8 @@ static __always_inline unsigned long long waker_site(void *ctx, unsigned long lo
 	s = take_stack(ctx, 0);
 	if (s && submit_stack(s))
 		count_wait(WAIT_COUNT_LOST, 1);
+	else if (s)
+		know_waker(site);
 	return site;
 }
 
