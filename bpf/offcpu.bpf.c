@@ -340,6 +340,8 @@ int on_back(void *ctx)
 		s->epoch = epoch;
 	if (report_times(&times, key, now))
 		count_wait(WAIT_COUNT_LOST, 1);
+	if (t->left < now) /* otherwise others ran meanwhile */
+		count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
 	return 0;
 }
 
