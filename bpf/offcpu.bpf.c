@@ -553,15 +553,18 @@ int on_first(unsigned long long *ctx)
 	return 0;
 }
 
-/* The thread's sites are those of the old image. */
+/* The thread's sites are those of the old image, also those from which it woke others. */
 SEC("tp_btf/sched_process_exec")
 int on_exec(unsigned long long *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
 	struct thread *t = bpf_task_storage_get(&threads, p, 0, 0);
 
-	if (t)
-		report_sites(t, p->tgid, p->pid, bpf_ktime_get_ns());
+	if (!t)
+		return 0;
+	report_sites(t, p->tgid, p->pid, bpf_ktime_get_ns());
+	for (int i = 0; i < WAKE_SITES; i++)
+		t->wakes[i] = 0;
 	return 0;
 }
 

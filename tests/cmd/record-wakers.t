@@ -66,6 +66,13 @@ status "threads that end" 0 cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$bla
 atleast "  the joined threads end the waits" \
 	"$(woken "$tmp/raw.bin" | grep '^blame ' | share '(light|heavy) task')" 95
 
+# An image's stacks are not those of the image before, even at the same addresses.
+status "a waker that executes itself" 0 \
+	cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$BUILD/tests/woken" again 3
+cprof-dump "$tmp/raw.bin" | sed -n 's/^woken .* by=task .* user=\([0-9]*\) .*/\1/p' >"$tmp/users"
+atleast "  ends the waits of three images" "$(grep -c '' "$tmp/users")" 12
+is "  and has a user stack in each" "$(awk '$1 && $1 < 16' "$tmp/users" | sort -u)" "" # 0: it is not recorded
+
 # A process of its own: wakers outside of the recording have a name.
 "$blame" pipeline 4 >/dev/null &
 client=$!

@@ -6,14 +6,17 @@
  *	woken devices N FILE
  *		"sleeper" is woken N times by nanosleep, by timerfd, by direct reads of FILE, and by packets
  *		that the kernel sends later, while a process "innocent" spins on each CPU
+ *	woken again N
+ *		"sleeper" is woken by a process that executes its own file N times, always at the same addresses
  *
- * Each prints its own log, see blame_log.h.
+ * The first two print their own log, see blame_log.h.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -150,6 +153,44 @@ static int devices(int n, const char *path)
 	return print_log();
 }
 
+enum { SLEEPERS_END = 100, WAKERS_END };
+
+static void sleep_in_pipe(void)
+{
+	char c;
+
+	name_me("sleeper", -1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(SLEEPERS_END, &c, 1) == 1)
+		;
+	exit(0);
+}
+
+/* argv[2] is one digit, so that the arguments, which are on the stack, have the same size each time. */
+static int wake_again(char **argv)
+{
+	int ends[2];
+
+	if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE)) {
+		if (pipe(ends) || dup2(ends[0], SLEEPERS_END) < 0 || dup2(ends[1], WAKERS_END) < 0)
+			return 1;
+		if (fork() == 0)
+			sleep_in_pipe();
+		personality(ADDR_NO_RANDOMIZE);
+		execv("/proc/self/exe", argv);
+		return 1;
+	}
+	for (int i = 0; i < 5; i++) {
+		rest(10 * MS);
+		if (write(WAKERS_END, "", 1) != 1)
+			return 1;
+	}
+	if (--argv[2][0] <= '0')
+		return 0;
+	execv("/proc/self/exe", argv);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	log_open();
@@ -157,5 +198,7 @@ int main(int argc, char **argv)
 		return hogs(atof(argv[2]), atof(argv[3]));
 	if (argc > 3 && strcmp(argv[1], "devices") == 0)
 		return devices(atoi(argv[2]), argv[3]);
+	if (argc > 2 && strcmp(argv[1], "again") == 0)
+		return wake_again(argv);
 	return 2;
 }
