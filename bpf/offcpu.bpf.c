@@ -32,6 +32,7 @@
 #include "bpf/offcpu/fingerprint.bpf.h"
 #include "bpf/offcpu/look.bpf.h"
 #include "bpf/offcpu/threads.bpf.h"
+#include "bpf/offcpu/timed.bpf.h"
 
 /*
  * The stack of the current thread, in parts: only the program itself can pass its context to bpf_get_stack,
@@ -277,7 +278,7 @@ int on_switch(unsigned long long *ctx)
 	}
 	count_wait(WAIT_COUNT_RUNS, 1);
 	if (!began) {
-		if (now % TIMED == 0)
+		if (is_timed(now))
 			count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
 		return 0;
 	}
@@ -491,7 +492,7 @@ int on_waking(unsigned long long *ctx)
 		begin_quota(p, t, now);
 	if (start && t->reason != WAIT_CPU && now - t->left >= min_ns)
 		send_waking(ctx, p, t, now);
-	else if (now % TIMED == 0)
+	else if (is_timed(now))
 		count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
 	return 0;
 }

@@ -44,7 +44,6 @@ enum {
 #else
 	BACK_FRAMES = 2, /* the program's and its trampoline's */
 #endif
-	TIMED = 64,  /* runs without a stack per run that is timed */
 	GONE = 64,   /* for report_site: the site is given up */
 #if defined(__TARGET_ARCH_x86)
 	FUTEX = 202, /* the number of the system call */
