@@ -127,6 +127,19 @@ size_t drain_row_of(const struct recorder *r, const struct sample_head *s)
 	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
 }
 
+static bool is_span(const struct sample_head *s)
+{
+	return s->what == SAMPLE_WAIT || s->what == SAMPLE_RAN;
+}
+
+/* There was no memory for a record of waits. The program sends the stacks again, as one may be missing. */
+static void lose_wait(struct recorder *r, const struct sample_head *s)
+{
+	r->ledger.waits_lost += is_span(s);
+	if (s->what == SAMPLE_STACK)
+		r->engine->ops->restart(r->engine);
+}
+
 /* False: it waits. */
 static bool apply_sample(struct recorder *r, const struct item *i)
 {
@@ -144,6 +157,8 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 		ledger_count(&r->ledger, row, outcome, 1);
 	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
 		ledger_tally(&r->ledger, s->event, outcome, s->weight);
+	if (is == EMIT_NO_MEMORY)
+		lose_wait(r, s);
 	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
 		(*(r->output.suspended ? &r->ledger.waits_lost : &r->ledger.waits_written))++;
 	return is != EMIT_WAITS;
@@ -283,11 +298,6 @@ void drain_report_waits(struct recorder *r)
 		r->reported_end[0] = now + took;
 	}
 	r->report_due = now + (took * REPORT_SHARE > WAITS_INTERVAL ? took * REPORT_SHARE : WAITS_INTERVAL);
-}
-
-static bool is_span(const struct sample_head *s)
-{
-	return s->what == SAMPLE_WAIT || s->what == SAMPLE_RAN;
 }
 
 /*
