@@ -7,8 +7,8 @@
  * If code moves under deep stacks, a few bytes of input make many places of 64 bytes each. PLACES_MAX limits
  * all places. Each process is also limited to a fixed number plus some for each of its samples, so that one
  * process cannot use up the places of the others. The walks over deep stacks whose code might have moved are
- * limited likewise: a mapping anywhere in the process takes a few bytes, and a stack may have a million frames.
- * Recorders cut stacks before WALKED_EACH.
+ * limited likewise: a mapping anywhere in the process takes a few bytes, and a stack may have a million
+ * frames. Recorders cut stacks before WALKED_EACH.
  */
 enum {
 	PLACES_MAX = 7 << 20,

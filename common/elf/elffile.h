@@ -20,7 +20,12 @@
 #include "common/base/cursor.h"
 
 enum { ELF_CRC_GIB = 4 }; /* size of a file whose checksum is computed, at most */
-enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 17, ELF_SEGMENTS_MAX = 1 << 12, ELF_BUILD_ID_MAX = 128 };
+enum {
+	ELF_PART_MAX = 1 << 29,
+	ELF_SECTIONS_MAX = 1 << 17,
+	ELF_SEGMENTS_MAX = 1 << 12,
+	ELF_BUILD_ID_MAX = 128,
+};
 
 enum elf_opened {
 	ELF_OPENED = 0,

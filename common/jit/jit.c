@@ -57,7 +57,7 @@ static bool try_pending(struct jit_process *p, jit_try *try, void *arg)
 	size_t n = p->n_pending;
 	bool good;
 
-	for (size_t i = 0; i < n / 2; i++) { /* of a run, the last entry for an address counts */
+	for (size_t i = 0; i < n / 2; i++) { /* the last entry of a run for an address counts */
 		struct perfmap_entry e = run.items[i];
 
 		run.items[i] = run.items[n - 1 - i];

@@ -13,7 +13,7 @@ struct jit_process {
 	uint64_t generation;
 	uint32_t *waiting; /* places without a name as of their sample */
 	size_t n_waiting, cap_waiting;
-	struct perfmap_entry *pending; /* of pieces that the waiting places have not been shown, as they came */
+	struct perfmap_entry *pending; /* entries that the waiting places were not shown, as they came */
 	size_t n_pending, cap_pending;
 	struct jitdump dump;
 	uint32_t *places; /* all kept places */

@@ -62,7 +62,7 @@ struct namer {
 	struct list late;        /* places that got their names after their block */
 	struct list new_files;   /* files that need their SOURCE */
 	struct list kernel;      /* kernel frames without a name yet */
-	size_t n_kernel_tried;   /* of these; the others are new */
+	size_t n_kernel_tried;   /* the others are new */
 	uint64_t kernel_named, kernel_frames;
 	size_t n_ksyms; /* those for which all of these frames were tried */
 	struct kernel_files *kernel_files; /* NULL: not used */

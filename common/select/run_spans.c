@@ -169,7 +169,9 @@ static bool changes_process(const struct capture *c, const struct record *r, uin
 	return true;
 }
 
-/* Returns whether the spans of all threads, or of all threads of a process, are due. A segment has one end. */
+/*
+ * Returns whether the spans of all threads, or of all threads of a process, are due. A segment has one end.
+ */
 static bool makes_many_due(const struct capture *c, const struct record *r, uint64_t *process)
 {
 	*process = UINT64_MAX;

@@ -82,7 +82,9 @@ with open(sys.argv[1], 'wb') as f:
     f.write(message(1, b'\x08\x01\x10\x01') * 200000)
     f.write(message(6, b'') + message(6, b'x' * 1000000))
 X
-timeout 300 "$BUILD/tests/peak" "$tmp/kib" cprof-convert -t stream -f pprof "$tmp/types" >"$tmp/got" 2>"$tmp/err"
-like "sample types that share a long name are named in part" "$(cut -c 1-2000 "$tmp/err")" 'x and 199[0-9]* more'
+timeout 300 "$BUILD/tests/peak" "$tmp/kib" \
+	cprof-convert -t stream -f pprof "$tmp/types" >"$tmp/got" 2>"$tmp/err"
+like "sample types that share a long name are named in part" \
+	"$(cut -c 1-2000 "$tmp/err")" 'x and 199[0-9]* more'
 like "  with little memory" "$(cut -d' ' -f1 "$tmp/kib")" '^[0-9]{1,6}$'
 done_testing

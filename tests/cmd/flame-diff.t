@@ -109,7 +109,9 @@ X
 printf 'a;x 100\na;gone 100\n' >"$tmp/p"; printf 'a;x 100\n' >"$tmp/q"
 is "  what is gone is hatched, and in the legend" "$(cprof-flame --diff -o svg "$tmp/p" "$tmp/q" | grep -c 'fill="url(#gone)"')" 2
 is "  what is new has a corner" "$(cprof-flame --diff -o svg "$tmp/q" "$tmp/p" | grep -c '<path d="M[^>]*fill="#3d434c"')" 2
-is "  what is not significant is grey" "$(flame --diff -o svg "$tmp/q" "$tmp/q" | grep "</title><rect" | grep -o 'fill="[^"]*"' | sort -u | wc -l)" 1
+is "  what is not significant is grey" \
+	"$(flame --diff -o svg "$tmp/q" "$tmp/q" | grep "</title><rect" | grep -o 'fill="[^"]*"' | sort -u |
+		wc -l)" 1
 same "the same bytes again" "$tmp/ab.html" "$(flame "$tmp/ab" >"$tmp/again"; echo "$tmp/again")"
 
 # A side that is the other one is a mistake; the words are those of cprof-diff.

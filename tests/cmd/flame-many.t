@@ -10,7 +10,8 @@ sanitized && skip_all "takes very long under the sanitizers"
 	process 1
 	awk 'BEGIN {
 		for (i = 1; i <= 500000; i++)
-			printf "sample time=%d event=2 cpu=0 thread=1 user=0 kernel=0 weight=5\n", 1000 + i * 20
+			printf "sample time=%d event=2 cpu=0 thread=1 user=0 kernel=0 weight=5\n",
+				1000 + i * 20
 		for (i = 1; i <= 500000; i++)
 			printf "ran time=%d thread=1 ns=10 span=20\n", 1000 + i * 20 + 1
 	}'

@@ -21,7 +21,8 @@ for i in range(256):
 for i in range(256):
     print('symbol frame=1 from=0 level=%d source=debug name=%d offset=0 file=0 line=0' % (i, i + 1))
 for i in range(200000):
-    print('mapping time=%d process=1 start=0x1000 length=0x1000 offset=%d prot=5 file=%d' % (10 + i, i % 2, i % 2 + 1))
+    print('mapping time=%d process=1 start=0x1000 length=0x1000 offset=%d prot=5 file=%d' %
+          (10 + i, i % 2, i % 2 + 1))
     print('sample time=%d event=1 cpu=0 thread=1 user=16 kernel=0 weight=1' % (10 + i))
 X
 	finish
@@ -44,7 +45,8 @@ is "  likewise as callgrind's functions" "$(soon cprof-convert -i -t callgrind "
 	}'
 	finish
 } | cprof-dump -r >"$tmp/deep"
-is "functions of each thread, in stacks of a million frames" "$(soon cprof-top --by thread,function "$tmp/deep")" 0
+is "functions of each thread, in stacks of a million frames" \
+	"$(soon cprof-top --by thread,function "$tmp/deep")" 0
 like "  are counted" "$(cat "$tmp/got")" ' 999984 '
 
 # A process that changes its control group often, beside many threads with run time that is not due yet

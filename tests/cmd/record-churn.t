@@ -84,7 +84,8 @@ else
 	bounded "its memory does not grow" "$(quarter 4 2)" $(($(quarter 2 2) * 5 / 4 + 24000))
 fi
 # Each MiB of the budget is one map at most. The first count may come before maps of languages.
-bounded "nor does the number of its tables' maps, beyond the budget" "$(quarter 4 3)" $(($(head -n 1 "$tmp/measured" | cut -d' ' -f3) + 16))
+bounded "nor does the number of its tables' maps, beyond the budget" "$(quarter 4 3)" \
+	$(($(head -n 1 "$tmp/measured" | cut -d' ' -f3) + 16))
 is "BPF forgets those that are no more: of $(grep -c . "$tmp/dead") some seconds later none is there" "$(cat "$tmp/forgotten")" ""
 tries=0
 while [ -n "$("$maps" alive $(cat "$tmp/maps"))" ] && [ $((tries = tries + 1)) -lt 50 ]; do sleep 0.1; done

@@ -25,7 +25,9 @@ is "nor 1,100,000 files of a table" "$(sym files 1100000)" "$cut"
 for kind in attributes names paths; do
 	is "$kind: few are read" "$(sym $kind 200)" "0 outer+4 symtab "
 done
-is "a million attributes of each of a million calls take no time" "$(sym attributes 1000000)" "0 outer+4 symtab "
-is "nor does a name of 50,000,000 bytes that a million calls share" "$(sym names 50000000)" "0 outer+4 symtab "
+is "a million attributes of each of a million calls take no time" \
+	"$(sym attributes 1000000)" "0 outer+4 symtab "
+is "nor does a name of 50,000,000 bytes that a million calls share" \
+	"$(sym names 50000000)" "0 outer+4 symtab "
 is "  or a million files" "$(sym paths 50000000)" "0 outer+4 symtab "
 done_testing

@@ -156,7 +156,9 @@ static void fork_costs(void)
 	maps_release(&parent);
 }
 
-/* A library in many pieces, and children that each map all of it as one: a walk over the pieces takes hours. */
+/*
+ * A library in many pieces, and children that each map all of it as one: a walk over the pieces takes hours.
+ */
 static void fork_over_all(void)
 {
 	enum { MAPPINGS = 300000, CHILDREN = 300000 };

@@ -1,6 +1,6 @@
 /*
- * Perf maps and jitdump files in large numbers: the memory of copies of those that are not local, and how often
- * files are read. Users are chosen by the test, which also answers for the opener.
+ * Perf maps and jitdump files in large numbers: the memory of copies of those that are not local, and how
+ * often files are read. Users are chosen by the test, which also answers for the opener.
  */
 #include <dirent.h>
 #include <stdlib.h>

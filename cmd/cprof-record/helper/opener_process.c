@@ -259,8 +259,8 @@ static int find_perf_map(struct opening *o)
 }
 
 /*
- * Returns the offset where a copy begins. A perf map that is shorter than its known bytes was rewritten, while
- * a jitdump file without new bytes has just those, or lacks the end of its last record.
+ * Returns the offset where a copy begins. A perf map that is shorter than its known bytes was rewritten,
+ * while a jitdump file without new bytes has just those, or lacks the end of its last record.
  */
 static uint64_t copy_from(const struct opening *o, uint64_t size)
 {

@@ -80,9 +80,9 @@ typedef void jitdump_unwinder(void *arg, uint64_t process_id, uid_t uid, const s
 void jit_dumps_unwind_by(struct jit_dumps *js, jitdump_unwinder *unwinder, void *arg);
 
 /*
- * Delivers records appended since the last poll, and marks that are due. Returns 1 if a limit was reached and
- * there is more, otherwise 0. If a user has more than 100 files, each is read once in 0.1 ms times their number,
- * however often polls come: each of 1000 files ten times a second.
+ * Delivers records appended since the last poll, and marks that are due. Returns 1 if a limit was reached
+ * and there is more, otherwise 0. If a user has more than 100 files, each is read once in 0.1 ms times their
+ * number, however often polls come: each of 1000 files ten times a second.
  */
 int jit_dumps_poll(struct jit_dumps *js, jitdump_sink *sink, void *arg);
 /* The recording ends: each poll reads all files. */
