@@ -36,6 +36,11 @@ enum {
 	JIT_BUDGET_COPY_LEAST = 64 << 10,    /* there is no copy without room for this much */
 };
 
+/* The complaint about a file without one. */
+#define JIT_BUDGET_NO_COPY                                                   \
+	"there is no memory for a copy of it beside those of other files: " \
+	"it is read later, or left out"
+
 struct jit_copy {
 	bool is;       /* the descriptor is of a copy, ... */
 	uint64_t from; /* ... which has the bytes from here on; UINT64_MAX: none any more */

@@ -313,9 +313,7 @@ static bool hold_copy(struct jit_dumps *js, struct dump *d, const struct opener_
 		return true;
 	}
 	if (!d->said_copy)
-		complain_of_dump(js, d->pid,
-				 "there is no memory for a copy of it beside those of other files: "
-				 "it is read later, or left out");
+		complain_of_dump(js, d->pid, JIT_BUDGET_NO_COPY);
 	d->said_copy = true;
 	d->whole = a->size;
 	d->rest = silent_devices_longer(0);

@@ -132,9 +132,7 @@ static bool hold_copy(struct perf_maps *js, struct watch *w, const struct opener
 		w->whole = of->copy.whole;
 		return true;
 	}
-	perf_maps_complain(js, w, SAID_COPY,
-			   "there is no memory for a copy of it beside those of other files: "
-			   "it is read later, or left out");
+	perf_maps_complain(js, w, SAID_COPY, JIT_BUDGET_NO_COPY);
 	w->whole = a->size;
 	w->rests_until = now + silent_devices_longer(0);
 	return false;
