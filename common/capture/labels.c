@@ -36,10 +36,11 @@ bool capture_label(const struct capture *c, struct slice key, struct slice *valu
 	uint32_t id, at;
 
 	if (key.n <= sizeof(text) - PREFIX) {
+		struct slice whole = { (const uint8_t *)text, PREFIX + key.n };
+
 		memcpy(text, prefix, PREFIX);
 		memcpy(text + PREFIX, key.p, key.n);
-		if (!key.n || !intern_find(&c->texts, (struct slice){ (const uint8_t *)text, PREFIX + key.n }, &id) ||
-		    !idmap_find(&c->meta, id, &at))
+		if (!key.n || !intern_find(&c->texts, whole, &id) || !idmap_find(&c->meta, id, &at))
 			return false;
 		*value = capture_text(c, at);
 		return true;

@@ -115,7 +115,8 @@ static bool name_image(struct capture *c, uint64_t key)
 {
 	uint32_t first;
 
-	return idmap_find(&c->images_of, key, &first) || idmap_set(&c->images_of, key, (uint32_t)c->n_images - 1);
+	return idmap_find(&c->images_of, key, &first) ||
+	       idmap_set(&c->images_of, key, (uint32_t)c->n_images - 1);
 }
 
 const char *image_apply(struct capture *c, const struct record_image *r)
@@ -132,8 +133,9 @@ const char *image_apply(struct capture *c, const struct record_image *r)
 	if (r->data.n)
 		memcpy(copy, r->data.p, r->data.n);
 	c->images[c->n_images++].data = (struct slice){ copy, r->data.n };
-	return name_image(c, image_key(name, 0)) && name_image(c, image_key(name, build_id)) ? NULL :
-											       capture_no_memory;
+	if (!name_image(c, image_key(name, 0)) || !name_image(c, image_key(name, build_id)))
+		return capture_no_memory;
+	return NULL;
 }
 
 const struct capture_image *capture_image(const struct capture *c, const struct capture_file *f)

@@ -200,7 +200,9 @@ static bool differs_from(const struct map_node *t, uint64_t start, uint64_t end,
 		return differs_from(t->left, start, end, put);
 	if (!put || !same_place(&t->map, put))
 		return true;
-	return !t->uniform && (differs_from(t->left, start, end, put) || differs_from(t->right, start, end, put));
+	if (t->uniform)
+		return false;
+	return differs_from(t->left, start, end, put) || differs_from(t->right, start, end, put);
 }
 
 /* Replaces all mappings in [start, end) by put, which has exactly that range, or by none if put is NULL. */

@@ -250,9 +250,11 @@ const struct capture_ksym *capture_ksym(struct capture *c, uint32_t frame)
 	for (size_t run = 0; run < c->n_ksym_runs; run++) {
 		size_t most = OVERLAPS_MAX;
 
-		for (size_t i = ends[run]; i-- > run_start(c, run) && c->ksyms[i].reach > address && most > 0; most--) {
+		for (size_t i = ends[run]; i-- > run_start(c, run) && most > 0; most--) {
 			const struct capture_ksym *k = &c->ksyms[i];
 
+			if (k->reach <= address)
+				break;
 			if ((k->size ? k->end > address : k->address == last) &&
 			    (!best || is_closer(k, best, f->ksyms)))
 				best = k;

@@ -317,7 +317,7 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	if (!gather_names_frame(&c->names, frame, epoch, number, &run))
 		return false;
 	*resolved = run.resolved;
-	key = (uint64_t)(run.labels - c->names.runs); /* the same for all epochs in which the frame means the same */
+	key = (uint64_t)(run.labels - c->names.runs); /* one for all epochs with one meaning */
 	if (!idmap_find(&c->located, key, &location) &&
 	    (!locate_frame(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
 		return false;

@@ -489,7 +489,8 @@ static bool find_meaning(struct gather_names *t, uint32_t frame, uint64_t epoch,
 	uint32_t id;
 
 	if (place)
-		m = (struct meaning){ place->offset, place->map_start, place->map_end, frame, m.symbol, place->file, 0 };
+		m = (struct meaning){ place->offset, place->map_start, place->map_end, frame, m.symbol,
+				      place->file, 0 };
 	if (!intern_add(&t->meanings, (struct slice){ (const uint8_t *)&m, sizeof(m) }, &id) ||
 	    !grow_array(&t->by_meaning, &t->cap_by_meaning, id, sizeof(*t->by_meaning)))
 		return false;
